@@ -1,0 +1,96 @@
+"""neuralns: adaptive large neighbourhood search for vehicle routing with learned operator selection.
+
+>>> import neuralns
+>>> instance = neuralns.read("E-n22-k4")
+>>> result = neuralns.solve(instance, neuralns.MaxIterations(2000), seed=1)
+>>> result.best.routes == tuple(map(tuple, result.routes))
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neuralns import plot as plot
+    from neuralns.errors import InputError as InputError
+    from neuralns.errors import NeuralnsError as NeuralnsError
+    from neuralns.errors import OperatorError as OperatorError
+    from neuralns.operators.registry import Operator as Operator
+    from neuralns.operators.registry import Portfolio as Portfolio
+    from neuralns.operators.registry import destroy as destroy
+    from neuralns.operators.registry import load_operators as load_operators
+    from neuralns.operators.registry import make_portfolio as make_portfolio
+    from neuralns.operators.registry import portfolio_named as portfolio_named
+    from neuralns.operators.registry import repair as repair
+    from neuralns.problem.bundled import read as read
+    from neuralns.problem.files import read_solution as read_solution
+    from neuralns.problem.files import write_instance as write_instance
+    from neuralns.problem.files import write_solution as write_solution
+    from neuralns.problem.generate import generate_solomon as generate_solomon
+    from neuralns.problem.generate import generate_x as generate_x
+    from neuralns.problem.initial import nearest_insertion as nearest_insertion
+    from neuralns.problem.initial import random_tours as random_tours
+    from neuralns.problem.initial import savings as savings
+    from neuralns.problem.instance import Instance as Instance
+    from neuralns.problem.solution import Solution as Solution
+    from neuralns.search.acceptance import Always as Always
+    from neuralns.search.acceptance import HillClimbing as HillClimbing
+    from neuralns.search.acceptance import RecordToRecord as RecordToRecord
+    from neuralns.search.acceptance import SimulatedAnnealing as SimulatedAnnealing
+    from neuralns.search.result import Result as Result
+    from neuralns.search.solve import Progress as Progress
+    from neuralns.search.solve import solve as solve
+    from neuralns.search.stopping import MaxIterations as MaxIterations
+    from neuralns.search.stopping import MaxTime as MaxTime
+    from neuralns.search.stopping import NoImprovement as NoImprovement
+    from neuralns.search.stopping import Stop as Stop
+    from neuralns.search.stopping import TargetCost as TargetCost
+    from neuralns.selection.fixed import Fixed as Fixed
+    from neuralns.selection.roulette import Roulette as Roulette
+    from neuralns.selection.uniform import Uniform as Uniform
+
+__version__ = "0.1.0"
+
+# Names are loaded when first used: importing the package stays quick, and compiled parts load only if needed.
+_HOMES = {
+    "errors": ("InputError", "NeuralnsError", "OperatorError"),
+    "operators.registry": (
+        "Operator",
+        "Portfolio",
+        "destroy",
+        "load_operators",
+        "make_portfolio",
+        "portfolio_named",
+        "repair",
+    ),
+    "problem.bundled": ("read",),
+    "problem.files": ("read_solution", "write_instance", "write_solution"),
+    "problem.generate": ("generate_solomon", "generate_x"),
+    "problem.initial": ("nearest_insertion", "random_tours", "savings"),
+    "problem.instance": ("Instance",),
+    "problem.solution": ("Solution",),
+    "search.acceptance": ("Always", "HillClimbing", "RecordToRecord", "SimulatedAnnealing"),
+    "search.result": ("Result",),
+    "search.solve": ("Progress", "solve"),
+    "search.stopping": ("MaxIterations", "MaxTime", "NoImprovement", "Stop", "TargetCost"),
+    "selection.fixed": ("Fixed",),
+    "selection.roulette": ("Roulette",),
+    "selection.uniform": ("Uniform",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["plot", *sorted(_HOME_OF)]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "plot":
+        return import_module("neuralns.plot")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'neuralns' has no attribute {name!r}")
+    value = getattr(import_module(f"neuralns.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

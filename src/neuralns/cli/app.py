@@ -1,0 +1,41 @@
+"""The application: its commands and what they share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from neuralns import __version__
+from neuralns.cli import check, generate, info, instances, operators, solve
+
+app = typer.Typer(
+    name="neuralns",
+    help="Short vehicle routes by adaptive large neighbourhood search with learned operator selection.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode="markdown",
+)
+app.command("solve")(solve.solve)
+app.command("info")(info.info)
+app.command("check")(check.check)
+app.command("operators")(operators.operators)
+app.command("instances")(instances.instances)
+app.command("generate")(generate.generate)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        Console().print(f"neuralns {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Short vehicle routes by adaptive large neighbourhood search with learned operator selection."""

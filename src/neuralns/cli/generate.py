@@ -1,0 +1,50 @@
+"""``neuralns generate``: write a random instance."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+
+def generate(
+    output: Annotated[str, typer.Argument(metavar="FILE", help="Where to write: .vrp or .json.")],
+    customers: Annotated[int, typer.Option(metavar="N", help="Number of customers.")] = 100,
+    family: Annotated[str, typer.Option(help="x: the X set's generator; solomon: Solomon's square of side 100.")] = "x",
+    positions: Annotated[str, typer.Option(help="Customers: random, clustered or mixed.")] = "random",
+    depot: Annotated[str, typer.Option(help="Depot (x only): random, center or corner.")] = "random",
+    demand: Annotated[
+        str, typer.Option(help="Demands (x only): unit, 1-10, 5-10, 1-100, 50-100, quadrant or many-small.")
+    ] = "1-100",
+    route_length: Annotated[
+        float | None, typer.Option(metavar="R", help="Customers on a route (x only); drawn from 3 to 25 by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="K", help="Same seed, same instance.")] = 0,
+) -> None:
+    """Generate an instance.
+
+    Examples:
+
+        neuralns generate big.vrp --customers 1000 --positions clustered --depot corner --seed 7
+
+        neuralns generate like-rc101.json --family solomon --positions mixed
+    """
+    from neuralns.errors import InputError
+    from neuralns.problem.files import check_writable, write_instance
+    from neuralns.problem.generate import generate_solomon, generate_x
+
+    check_writable(output)
+    if seed < 0:
+        raise InputError(f"seed {seed} must be a whole number of at least 0.")
+    kind: Any = positions
+    if family == "x":
+        place: Any = depot
+        amounts: Any = demand
+        instance = generate_x(customers, place, kind, amounts, route_length, seed)
+    elif family == "solomon":
+        instance = generate_solomon(customers, kind, seed)
+    else:
+        raise InputError(f"family {family!r} is not known; choose x or solomon.")
+    write_instance(instance, output)
+    Console(highlight=False, soft_wrap=True).print(
+        f"{instance.name}: {instance.customers} customers, capacity {instance.capacity:g}, written to {output}"
+    )

@@ -1,0 +1,44 @@
+"""``neuralns operators``: the operators and portfolios there are."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from neuralns.cli import options
+
+
+def operators(
+    own: Annotated[
+        list[str] | None, typer.Option("--operators", metavar="FILE.py", help="List those of your own file too.")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the operators: name, phase, class and what each does.
+
+    Examples:
+
+        neuralns operators
+
+        neuralns operators --operators my_operators.py
+    """
+    from neuralns.operators.registry import load_operators, portfolio_names
+    from neuralns.operators.registry import operators as all_operators
+
+    for path in own or []:
+        load_operators(path)
+    entries = all_operators()
+    if as_json:
+        rows = [{"name": e.name, "phase": e.phase, "class": e.kind, "summary": e.summary} for e in entries]
+        print(json.dumps({"operators": rows, "portfolios": list(portfolio_names())}))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("name", "phase", "class", "what it does"):
+        table.add_column(column, no_wrap=column != "what it does")
+    for entry in entries:
+        table.add_row(entry.name, entry.phase, entry.kind, entry.summary)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(f"\nportfolios: {', '.join(portfolio_names())}", soft_wrap=True)

@@ -1,0 +1,89 @@
+"""What a person sees while a search runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from neuralns.compiling import CompilationNotice
+from neuralns.plot import format_cost
+from neuralns.problem.instance import Instance
+from neuralns.search.solve import Progress
+from neuralns.search.stopping import Stop
+
+PLAIN_SECONDS = 2.0
+"""Seconds between two lines where output is no terminal."""
+
+
+@contextmanager
+def announce_compilation(console: Console) -> Iterator[None]:
+    """Say so when functions have to be compiled, which happens at the first use and after an upgrade."""
+    with CompilationNotice(lambda: console.print("compiling the search (only this first time, some 20 seconds) ...")):
+        yield
+
+
+class ProgressDisplay:
+    """A live view on a terminal, a line now and then elsewhere."""
+
+    def __init__(self, console: Console, instance: Instance, stop: Stop, shown: bool = True) -> None:
+        self._console = console
+        self._instance = instance
+        self._stop = stop
+        self._shown = shown
+        self._live: Live | None = None
+        self._last = 0.0
+
+    def __enter__(self) -> ProgressDisplay:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, progress: Progress) -> None:
+        """Show where the search stands."""
+        if not self._shown:
+            return
+        if not self._console.is_terminal:
+            if progress.time - self._last >= PLAIN_SECONDS:
+                self._last = progress.time
+                self._console.print(f"{self._instance.name}: {_line(progress)}", soft_wrap=True)
+            return
+        if self._live is None:
+            self._live = Live(console=self._console, transient=True, auto_refresh=False)
+            self._live.start()
+        if progress.time - self._last >= 0.09 or progress.iteration == 0:
+            self._last = progress.time
+            self._live.update(self._view(progress), refresh=True)
+
+    def _view(self, progress: Progress) -> Group:
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            Text(self._instance.name, style="bold"),
+            ProgressBar(total=1.0, completed=self._stop.progress(progress.time, progress.iteration), width=30),
+            Text(_line(progress)),
+        )
+        total = max(1, progress.iteration)
+        shares = Table.grid(padding=(0, 2))
+        names = list(progress.uses)
+        for start in range(0, len(names), 4):
+            shares.add_row(
+                *(Text(f"{100 * progress.uses[name] / total:4.0f} % {name}") for name in names[start : start + 4])
+            )
+        return Group(head, shares)
+
+
+def _line(progress: Progress) -> str:
+    limit = f"/{progress.stop.time:g}" if math.isfinite(progress.stop.time) else ""
+    gap = "" if progress.gap is None else f" (gap {progress.gap:.2f} %)"
+    return (
+        f"{progress.time:.1f}{limit} s  best {format_cost(progress.best)}{gap}  "
+        f"current {format_cost(progress.current)}  {progress.rate:,.0f} iterations/s"
+    )

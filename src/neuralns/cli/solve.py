@@ -1,0 +1,197 @@
+"""``neuralns solve``: routes for one or more instances."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from neuralns.cli import options
+from neuralns.errors import InputError
+
+
+def solve(
+    instances: Annotated[
+        list[str], typer.Argument(metavar="INSTANCE...", help="Files (VRPLIB, Solomon, JSON) or bundled names.")
+    ],
+    time: Annotated[
+        float | None, typer.Option("--time", "-t", metavar="S", help="Seconds to search, for each; 10 by default.")
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option("--iterations", "-n", metavar="N", help="Iterations to search; repeatable by seed.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="K", help="Same seed and iterations, same routes.")] = 0,
+    selector: Annotated[
+        str, typer.Option(metavar="NAME", help="random, roulette, or fixed:DESTROY,REPAIR.")
+    ] = "roulette",
+    portfolio: Annotated[
+        str, typer.Option(metavar="NAME|a,b,c", help="paper, paper-2 ... paper-12, or operators by name.")
+    ] = "paper",
+    operators: Annotated[
+        list[str] | None,
+        typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join the portfolio."),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(metavar="D", help="Customers removed at a time: a number, a share below 1, or LOW-HIGH."),
+    ] = None,
+    rounding: options.Rounding = None,
+    vehicle_cost: options.VehicleCost = None,
+    customers: options.Customers = None,
+    initial: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="Start from savings, insertion, random, or a solution file.")
+    ] = "savings",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routes: .sol or .json.")
+    ] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the routes: .png, .pdf or .svg.")] = None,
+    trace: Annotated[str | None, typer.Option(metavar="FILE.csv", help="Write the cost over time.")] = None,
+    as_json: options.AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Search for short routes.
+
+    Examples:
+
+        neuralns solve X-n101-k25
+
+        neuralns solve my.vrp --time 60 --output my.sol --plot my.png
+
+        neuralns solve my.vrp --initial yesterday.sol --time 5
+
+        neuralns solve A-n32-k5 E-n51-k5 --iterations 20000 --output '{name}.sol'
+    """
+    from neuralns.cli.progress import ProgressDisplay, announce_compilation
+    from neuralns.operators.registry import load_operators, make_portfolio, portfolio_named
+    from neuralns.plot import check_plot_path, format_cost
+    from neuralns.plot import routes as draw_routes
+    from neuralns.plot import save as save_plot
+    from neuralns.problem.bundled import read
+    from neuralns.problem.files import check_writable, write_solution
+    from neuralns.search.solve import initial_solution, solve
+    from neuralns.search.stopping import MaxIterations, MaxTime, Stop
+    from neuralns.selection.named import selector_named
+
+    stop = Stop()
+    if time is not None:
+        stop |= MaxTime(time)
+    if iterations is not None:
+        stop |= MaxIterations(iterations)
+    if time is None and iterations is None:
+        stop = MaxTime(10)
+
+    # Everything that can be refused is refused before the first search.
+    loaded = [entry for path in operators or [] for entry in load_operators(path)]
+    chosen = portfolio_named(portfolio)
+    if loaded and "," not in portfolio:
+        chosen = make_portfolio(portfolio, [*chosen.names, *(entry.name for entry in loaded)])
+    chooser = selector_named(selector)
+    chooser.start(chosen)
+    quotas = _parse_scale(scale)
+    problems = [read(source, rounding, customers, vehicle_cost) for source in instances]
+    for pattern in (output, plot, trace):
+        for problem in problems if pattern is not None else []:
+            assert pattern is not None
+            if len(problems) > 1 and "{name}" not in pattern:
+                raise InputError(f"{pattern}: with several instances the file name must contain '{{name}}'.")
+            (check_plot_path if pattern is plot else check_writable)(_fill(pattern, problem.name))
+    if initial not in ("savings", "insertion", "random"):
+        for problem in problems:
+            initial_solution(problem, initial)
+
+    messages = Console(stderr=True, highlight=False)
+    found: list[dict[str, Any]] = []
+    with announce_compilation(messages):
+        for problem in problems:
+            with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
+                result = solve(
+                    problem,
+                    stop,
+                    selector=chooser,
+                    portfolio=chosen,
+                    seed=seed,
+                    scale=quotas,
+                    initial=initial,
+                    callbacks=[display.update],
+                )
+            if not result.feasible:  # never seen; a user's own operator could be at fault
+                raise InputError(f"{problem.name}: the search ended with {result.best.faults()[0]}")
+            if output is not None:
+                write_solution(result.best, _fill(output, problem.name))
+            if trace is not None:
+                result.trace.to_csv(_fill(trace, problem.name))
+            if plot is not None:
+                save_plot(draw_routes(result), _fill(plot, problem.name))
+            found.append(
+                {
+                    "instance": problem.name,
+                    "customers": problem.customers,
+                    "cost": result.cost,
+                    "best_known": problem.best_known,
+                    "gap": result.gap,
+                    "routes": result.routes,
+                    "feasible": result.feasible,
+                    "iterations": result.iterations,
+                    "runtime": result.runtime,
+                    "stopped_by": result.stopped_by,
+                    "seed": result.seed,
+                    "selector": result.selector,
+                    "portfolio": result.portfolio,
+                    "rounding": problem.rounding,
+                    "vehicle_cost": problem.vehicle_cost,
+                    "initial_cost": result.initial.cost,
+                    "operators": [vars(use) for use in result.operators],
+                }
+            )
+            if result.stopped_by.startswith("SIG"):
+                messages.print(f"stopped by {result.stopped_by}; this is the best found so far")
+                break
+
+    if as_json:
+        print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    for name, side in (
+        ("instance", "left"), ("customers", "right"), ("cost", "right"), ("rounding", "left"), ("best known", "right"),
+        ("gap", "right"), ("routes", "right"), ("iterations", "right"), ("seconds", "right"),
+    ):  # fmt: skip
+        table.add_column(name, justify=side, no_wrap=True)  # type: ignore[arg-type]
+    for row in found:
+        table.add_row(
+            row["instance"],
+            str(row["customers"]),
+            format_cost(row["cost"]),
+            row["rounding"],
+            "" if row["best_known"] is None else format_cost(row["best_known"]),
+            "" if row["gap"] is None else f"{row['gap']:.2f} %",
+            str(len(row["routes"])),
+            str(row["iterations"]),
+            f"{row['runtime']:.1f}",
+        )
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 160
+    console.print(table)
+    for problem in problems[: len(found)]:
+        for what, pattern in (("routes", output), ("picture", plot), ("trace", trace)):
+            if pattern is not None:
+                console.print(f"{what} written to {_fill(pattern, problem.name)}", soft_wrap=True)
+
+
+def _fill(pattern: str, name: str) -> str:
+    return pattern.replace("{name}", name.replace("/", "_"))
+
+
+def _parse_scale(text: str | None) -> float | int | tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        parts = [float(part) for part in text.split("-")]
+    except ValueError:
+        parts = []
+    if not 1 <= len(parts) <= 2:
+        raise InputError(f"scale {text!r} must be a number, a share below 1, or LOW-HIGH.")
+    return (parts[0], parts[-1])

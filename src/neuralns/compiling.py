@@ -1,0 +1,80 @@
+"""How functions are compiled: once, kept on disk, and compiled anew whenever any compiled source changes."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.core import event
+from numba.core.errors import NumbaExperimentalFeatureWarning
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMPILED_ROOMS = ("operators", "selection", "search", "mdp")
+
+# First-class function types, which hold the operators of a portfolio, are marked experimental.
+warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function for the types it is called with; the result is kept on disk.
+
+    Numba notices an edit of the function's own file, but not of the functions that it inlines from other files. The
+    stamp of the cache therefore covers the sources of all rooms that hold compiled functions.
+    """
+    dispatcher = njit(error_model="numpy")(function)
+    dispatcher.enable_caching()
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if hasattr(file, "_source_stamp"):
+        file._source_stamp = (file._source_stamp, _stamp_of_sources())
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def compile_for(signature: Any, function: Callable[..., Any]) -> Any:
+    """Compile a function for one signature, so that it can stand in a table of functions."""
+    dispatcher = compiled(function)
+    dispatcher.compile(signature)  # type: ignore[attr-defined]
+    dispatcher.disable_compile()  # type: ignore[attr-defined]
+    return dispatcher
+
+
+@cache
+def _stamp_of_sources() -> str:
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for room in COMPILED_ROOMS:
+        for path in sorted((here / room).glob("*.py")):
+            status = path.stat()
+            digest.update(f"{path.name} {status.st_mtime_ns} {status.st_size};".encode())
+    return digest.hexdigest()
+
+
+class CompilationNotice(event.Listener):  # type: ignore[misc]
+    """Call ``notify`` once, at the first function that has to be compiled because the disk does not hold it.
+
+    >>> with CompilationNotice(lambda: print("compiling ...")):
+    ...     pass
+    """
+
+    def __init__(self, notify: Callable[[], None]) -> None:
+        self._notify: Callable[[], None] | None = notify
+
+    def on_start(self, event: Any) -> None:
+        if self._notify is not None:
+            notify, self._notify = self._notify, None
+            notify()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+    def __enter__(self) -> CompilationNotice:
+        event.register("numba:compile", self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        event.unregister("numba:compile", self)

@@ -1,0 +1,13 @@
+"""The errors that neuralns raises on purpose: one sentence each, naming what is wrong and where."""
+
+
+class NeuralnsError(Exception):
+    """Base of all errors raised on purpose; the command line prints its sentence and exits with 2."""
+
+
+class InputError(NeuralnsError, ValueError):
+    """A file, name or value given by the user cannot be used."""
+
+
+class OperatorError(NeuralnsError, ValueError):
+    """An operator does not keep its contract; the sentence names the operator."""

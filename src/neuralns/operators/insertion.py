@@ -1,0 +1,155 @@
+"""Repair operators: put the customers of the removal list back on routes."""
+
+import numpy as np
+
+from neuralns.compiling import compiled
+from neuralns.operators.registry import repair
+from neuralns.operators.state import best_insertion, fits, insert, open_route, opening_cost
+
+# The insertion table has a row for each removed customer and a column for each active route: the least cost of
+# inserting the one into the other, and where. An insertion changes one column; the rest stays valid.
+
+
+@compiled
+def _fill_table(state):
+    """Fill the table for the removal list, rows in its order (copied to ``items``); return rows and row length."""
+    rows, width = state.n_removed, state.n_active + state.n_removed
+    if rows * width > state.table_cost.shape[0]:
+        state.table_cost = np.empty(2 * rows * width)
+        state.table_after = np.empty(2 * rows * width, np.int32)
+    for row in range(rows):
+        state.items[row] = state.removed[row]
+        for column in range(state.n_active):
+            _fill_cell(state, row, column, width)
+    return rows, width
+
+
+@compiled
+def _fill_cell(state, row, column, width):
+    slot, cell = state.active[column], row * width + column
+    # An empty route is no column of its own: opening a route stands for all of them.
+    if state.size[slot] > 0 and fits(state, state.items[row], slot):
+        state.table_cost[cell], state.table_after[cell] = best_insertion(state, state.items[row], slot)
+    else:
+        state.table_cost[cell] = np.inf
+
+
+@compiled
+def _insert_row(state, row, column, width):
+    """Insert the customer of a row into a column's route, or open one (−1); return the column that changed."""
+    customer = state.items[row]
+    if column >= 0:
+        insert(state, customer, state.active[column], state.table_after[row * width + column])
+        return column
+    slot = open_route(state)
+    insert(state, customer, slot, 0)
+    column = state.n_active - 1
+    while state.active[column] != slot:
+        column -= 1
+    return column
+
+
+@compiled
+def _find_best(state, row, width):
+    """Note the cheapest column of a row in ``best_cost`` and ``best_column``, −1 if a new route is cheaper."""
+    best, where = np.inf, -1
+    for column in range(state.n_active):
+        if state.table_cost[row * width + column] < best:
+            best, where = state.table_cost[row * width + column], column
+    opening = opening_cost(state, state.items[row])
+    if opening < best:
+        best, where = opening, -1
+    state.best_cost[row], state.best_column[row] = best, where
+
+
+@repair("greedy", "greedy")
+def greedy(state):
+    """Insert the customer and place of the least cost overall, again and again.
+
+    Least c_pi + c_is − c_ps over all customers i and places (p, s) with room; opening a route for i costs
+    c_0i + c_i0 and a vehicle. Ropke & Pisinger 2006, section 3.2.1 (basic greedy).
+    """
+    rows, width = _fill_table(state)
+    for row in range(rows):
+        state.order[row] = row
+        _find_best(state, row, width)
+    while rows > 0:
+        chosen = 0
+        for index in range(1, rows):
+            if state.best_cost[state.order[index]] < state.best_cost[state.order[chosen]]:
+                chosen = index
+        row = state.order[chosen]
+        changed = _insert_row(state, row, state.best_column[row], width)
+        rows -= 1
+        state.order[chosen] = state.order[rows]
+        for index in range(rows):
+            row = state.order[index]
+            _fill_cell(state, row, changed, width)
+            cost = state.table_cost[row * width + changed]
+            if state.best_column[row] == changed:
+                _find_best(state, row, width)
+            elif cost < state.best_cost[row]:
+                state.best_cost[row], state.best_column[row] = cost, changed
+
+
+@compiled
+def _find_regret(state, row, width, depth):
+    """Note the regret of a row in ``best_cost`` (its cost in ``keys``) and the cheapest column in ``best_column``."""
+    first, second, third, fourth, where = np.inf, np.inf, np.inf, np.inf, -1
+    for column in range(-1, state.n_active):
+        if column < 0:
+            cost = opening_cost(state, state.items[row])
+        else:
+            cost = state.table_cost[row * width + column]
+        # On equal costs a route that exists is better than a new one.
+        if cost < first or (cost == first and where == -1 and cost < np.inf):
+            first, second, third, fourth, where = cost, first, second, third, column
+        elif cost < second:
+            second, third, fourth = cost, second, third
+        elif cost < third:
+            third, fourth = cost, third
+        elif cost < fourth:
+            fourth = cost
+    regret, last = second - first, second
+    if depth > 2:
+        regret, last = regret + third - first, third
+    if depth > 3:
+        regret, last = regret + fourth - first, fourth
+    state.best_cost[row], state.keys[row], state.best_column[row] = regret, first, where
+    return last
+
+
+@compiled
+def insert_by_regret(state, depth):
+    """Insert the removed customers by largest regret over their ``depth`` (2 to 4) best routes."""
+    rows, width = _fill_table(state)
+    for row in range(rows):
+        state.order[row] = row
+        _find_regret(state, row, width, depth)
+    while rows > 0:
+        chosen = 0
+        for index in range(1, rows):
+            row, best = state.order[index], state.order[chosen]
+            if state.best_cost[row] > state.best_cost[best] or (
+                state.best_cost[row] == state.best_cost[best] and state.keys[row] < state.keys[best]
+            ):
+                chosen = index
+        row = state.order[chosen]
+        changed = _insert_row(state, row, state.best_column[row], width)
+        rows -= 1
+        state.order[chosen] = state.order[rows]
+        for index in range(rows):
+            row = state.order[index]
+            _fill_cell(state, row, changed, width)
+            _find_regret(state, row, width, depth)
+
+
+@repair("regret-2", "greedy")
+def regret_2(state):
+    """Insert the customer that loses most if it has to take its second best route.
+
+    Largest Σ_{j=2..k} (Δ_j − Δ_1) for k = 2, with Δ_j the least cost of inserting a customer into its j-th best route
+    (opening a route counts as one), recomputed after each insertion; a customer with fewer than k routes goes first,
+    the cheapest one on equal regrets. Pisinger & Ropke 2007, section 5.2 (regret-k).
+    """
+    insert_by_regret(state, 2)

@@ -1,0 +1,185 @@
+"""Pictures of solutions and searches; matplotlib is loaded when the first one is drawn."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.problem.files import check_writable, write_bytes
+from neuralns.problem.solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from neuralns.search.result import Result
+
+FORMATS = ("png", "pdf", "svg")
+
+# Okabe and Ito's colours, told apart with all kinds of colour vision; dashes set apart what is left.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7F7F7F", "#B8A800")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
+
+
+def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
+    """Draw the routes of a solution, the legs from and to the depot lightly.
+
+    Returns the figure; ``save`` writes it to a file.
+    """
+    solution = _solution(solution)
+    figure, axes = _axes(axes, (7.2, 7.2))
+    points = solution.instance.points
+    for number, route in enumerate(solution.routes):
+        path = points[[0, *route, 0]]
+        colour = COLOURS[number % len(COLOURS)]
+        dashes = DASHES[number // len(COLOURS) % len(DASHES)]
+        axes.plot(*path[1:-1].T, color=colour, linestyle=dashes, linewidth=1.6, solid_capstyle="round", zorder=2)
+        for leg in (path[:2], path[-2:]):
+            axes.plot(*leg.T, color=colour, linewidth=0.6, alpha=0.35, zorder=1)
+    size = float(np.clip(1400 / solution.instance.customers, 3, 26))
+    axes.scatter(points[1:, 0], points[1:, 1], s=size, color="#222222", zorder=3, linewidths=0)
+    axes.scatter(
+        points[:1, 0], points[:1, 1], s=110, marker="s", color="white", edgecolors="#222222", linewidths=1.6, zorder=4
+    )
+    gap = "" if solution.gap is None else f", {solution.gap:.2f} % above the best known"
+    axes.set_title(
+        f"{solution.instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{gap}", loc="left", fontsize=11
+    )
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for side in axes.spines.values():
+        side.set_visible(False)
+    return figure
+
+
+def convergence(results: Result | Sequence[Result], axes: Axes | None = None) -> Figure:
+    """Draw the best cost over time, one line for each result, with the current cost behind a single one."""
+    several = [results] if not isinstance(results, Sequence) else list(results)
+    if not several:
+        raise InputError("there is no result to draw.")
+    figure, axes = _axes(axes, (7.2, 4.2))
+    for number, result in enumerate(several):
+        trace = result.trace
+        label = f"{result.best.instance.name}, {result.selector}, seed {result.seed}"
+        if len(several) == 1:
+            axes.plot(trace.time, trace.current, color="#BBBBBB", linewidth=0.8, label="current")
+            label = "best"
+        dashes = DASHES[number // len(COLOURS) % len(DASHES)]
+        colour = COLOURS[number % len(COLOURS)]
+        axes.step(trace.time, trace.best, where="post", color=colour, linestyle=dashes, label=label, linewidth=1.6)
+    known = {result.best.instance.best_known for result in several}
+    if len(known) == 1 and (best_known := known.pop()) is not None:
+        axes.axhline(best_known, color="#222222", linewidth=0.9, linestyle=(0, (2, 2)), label="best known")
+    first = several[0].best
+    axes.set_title(f"{first.instance.name}: cost {format_cost(first.cost)}", loc="left", fontsize=11)
+    axes.set_xlabel("seconds")
+    axes.set_ylabel("cost")
+    axes.legend(frameon=False, fontsize=9)
+    _clean(axes)
+    return figure
+
+
+def operator_shares(result: Result, axes: Axes | None = None) -> Figure:
+    """Draw over time which share of the iterations each destroy and each repair operator got."""
+    if axes is not None:
+        raise InputError("operator shares need two panels; leave out the axes.")
+    from matplotlib.figure import Figure
+
+    uses = np.array(result.trace.uses, dtype=float)
+    times = np.array(result.trace.time)
+    windows = min(60, len(times) - 1)
+    if windows < 1:
+        raise InputError("the search ended before its first segment; there is nothing to draw.")
+    edges = np.unique(np.linspace(0, len(times) - 1, windows + 1).round().astype(int))
+    during = np.diff(uses[edges], axis=0)
+    figure = Figure(figsize=(7.2, 6.0), layout="constrained")
+    panels = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for axes, phase in zip(panels, ("destroy", "repair"), strict=True):
+        chosen = [index for index, use in enumerate(result.operators) if use.phase == phase]
+        part = during[:, chosen]
+        shares = part / np.maximum(part.sum(axis=1, keepdims=True), 1.0)
+        colours = [COLOURS[place % len(COLOURS)] for place in range(len(chosen))]
+        hatches = ["", "////", "...."]
+        axes.stackplot(
+            times[edges[1:]],
+            (100 * shares).T,
+            labels=[result.operators[index].name for index in chosen],
+            colors=colours,
+            hatch=[hatches[place // len(COLOURS) % 3] for place in range(len(chosen))],
+            edgecolor="white",
+            linewidth=0.4,
+        )
+        axes.set_ylim(0, 100)
+        axes.set_ylabel(f"{phase} operators, %")
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8, reverse=True)
+        _clean(axes)
+    panels[0].set_title(
+        f"{result.best.instance.name}: shares of the operators, selector {result.selector}", loc="left", fontsize=11
+    )
+    panels[1].set_xlabel("seconds")
+    return figure
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure to a PNG, PDF or SVG file, at once or not at all."""
+    check_plot_path(path)
+    content = io.BytesIO()
+    figure.savefig(content, format=Path(path).suffix[1:].lower(), dpi=150)
+    write_bytes(path, content.getvalue())
+
+
+def check_plot_path(path: str | os.PathLike[str]) -> None:
+    """Refuse a picture's path that cannot be written, or whose format is not known, before any work is done."""
+    suffix = Path(path).suffix[1:].lower()
+    if suffix not in FORMATS:
+        raise InputError(f"{path}: a picture's name must end with {', '.join('.' + name for name in FORMATS)}.")
+    check_writable(path)
+    _matplotlib()
+
+
+def format_cost(cost: float) -> str:
+    """Return a cost as people write it: whole if it is, else with two decimals.
+
+    >>> format_cost(27591.0), format_cost(819.5575)
+    ('27591', '819.56')
+    """
+    return f"{cost:.0f}" if cost == round(cost) else f"{cost:.2f}"
+
+
+def _count(solution: Solution) -> str:
+    number = len(solution.routes)
+    return f"{number} route" if number == 1 else f"{number} routes"
+
+
+def _solution(source: Solution | Result) -> Solution:
+    return source if isinstance(source, Solution) else source.best
+
+
+def _axes(axes: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
+    if axes is not None:
+        figure = axes.get_figure(root=True)
+        assert figure is not None
+        return figure, axes
+    _matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots()
+
+
+def _clean(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise InputError("pictures need matplotlib; install it with: pip install 'neuralns[plot]'.") from None

@@ -1,0 +1,83 @@
+"""The instances that come with the package, and the one way to name an instance anywhere: a file or a bundled name."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from neuralns.errors import InputError
+from neuralns.problem.files import instance_from_json, read_instance, read_solution
+from neuralns.problem.instance import Instance
+
+
+@cache
+def bundled_names() -> tuple[str, ...]:
+    """Return the names of the bundled instances, sorted by set and size."""
+    names = [entry.name.removesuffix(".json") for entry in files("neuralns.problem").joinpath("data").iterdir()]
+    return tuple(sorted(names, key=lambda name: (name.split("-")[0], len(name), name)))
+
+
+def bundled(name: str) -> Instance:
+    """Return a bundled instance."""
+    text = files("neuralns.problem").joinpath("data", f"{name}.json").read_text(encoding="utf-8")
+    return instance_from_json(json.loads(text), name)
+
+
+def read(
+    source: str | os.PathLike[str],
+    rounding: str | None = None,
+    customers: int | None = None,
+    vehicle_cost: float | None = None,
+) -> Instance:
+    """Read an instance from a file, or take a bundled one by name.
+
+    Parameters
+    ----------
+    source
+        A file (VRPLIB, Solomon or JSON) or the name of a bundled instance (see ``neuralns instances``). The best known
+        cost of a file is that of the solution beside it, as CVRPLIB hands them out (``X.sol`` beside ``X.vrp``).
+    rounding
+        ``none``, ``round``, ``trunc`` or ``dimacs``; left out, what the family's published costs use.
+    customers
+        Take only the first so many customers, with the capacity scaled in proportion.
+    vehicle_cost
+        Cost of each route in addition to its length.
+
+    Examples
+    --------
+    >>> instance = read("C101", customers=20)
+    >>> instance.customers, instance.capacity
+    (20, 40.0)
+    """
+    name = os.fspath(source)
+    if not Path(name).exists() and name in bundled_names():
+        instance = bundled(name)
+        if rounding is not None:
+            instance = instance.with_rounding(rounding)
+    elif not Path(name).exists() and Path(name).suffix == "" and os.sep not in name:
+        raise InputError(f"{name}: no such file, and no bundled instance of that name (see 'neuralns instances').")
+    else:
+        instance = read_instance(source)
+        if instance.best_known is None:
+            instance = replace(instance, best_known=_cost_beside(instance, Path(name)))
+        if rounding is not None:
+            instance = instance.with_rounding(rounding)
+    if customers is not None:
+        instance = instance.first(customers)
+    return instance if vehicle_cost is None else instance.with_vehicle_cost(vehicle_cost)
+
+
+def _cost_beside(instance: Instance, path: Path) -> float | None:
+    """Return the cost of the feasible solution in the ``.sol`` file beside an instance, if there is one."""
+    beside = path.with_suffix(".sol")
+    if beside == path or not beside.is_file():
+        return None
+    try:
+        solution = read_solution(instance, beside)
+    except InputError:
+        return None
+    return solution.cost if solution.feasible else None

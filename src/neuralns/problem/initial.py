@@ -1,0 +1,156 @@
+"""Initial solutions: random tours and constructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.problem.distances import round_distances
+from neuralns.problem.instance import Instance
+from neuralns.problem.solution import LOAD_TOLERANCE, Solution
+
+SAVINGS_NEIGHBOURS = 100
+"""Merges are tried between customers that are among each other's nearest so many."""
+
+
+def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chunk: int | None = None) -> Solution:
+    """Shuffle the customers and cut them into routes: when the vehicle is full, or also after ``chunk`` customers.
+
+    Examples
+    --------
+    >>> from neuralns.problem.bundled import read
+    >>> start = random_tours(read("C101", customers=20).in_paper_setting(), seed=1, chunk=4)
+    >>> [len(route) for route in start.routes]
+    [4, 4, 4, 4, 4]
+    """
+    if chunk is not None and chunk < 1:
+        raise InputError(f"chunks of {chunk} customers cannot be cut; at least 1 is needed.")
+    order = np.random.default_rng(seed).permutation(np.arange(1, instance.customers + 1))
+    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    routes: list[list[int]] = []
+    room = -1.0
+    for customer in order:
+        demand = float(instance.demands[customer])
+        if not routes or demand > room or (chunk is not None and len(routes[-1]) >= chunk):
+            routes.append([])
+            room = limit
+        routes[-1].append(int(customer))
+        room -= demand
+    return Solution(instance, routes)
+
+
+def savings(instance: Instance) -> Solution:
+    """Build routes by Clarke and Wright's savings: one route per customer, then merge ends by c_i0 + c_0j − c_ij.
+
+    Merges are tried in order of their savings (Clarke & Wright 1964), those with a vehicle's cost saved included.
+    """
+    nodes = instance.customers + 1
+    neighbours = nearest_neighbours(instance, SAVINGS_NEIGHBOURS)
+    tails = np.repeat(np.arange(1, nodes), neighbours.shape[1])
+    heads = neighbours[1:].ravel().astype(np.int64)
+    gains = (
+        _distances_between(instance, tails, np.zeros_like(tails))
+        + _distances_between(instance, np.zeros_like(heads), heads)
+        - _distances_between(instance, tails, heads)
+        + instance.vehicle_cost
+    )
+    order = np.argsort(-gains, kind="stable")
+    order = order[gains[order] > 0]
+
+    route_of = list(range(nodes))
+    routes: list[list[int]] = [[customer] for customer in range(nodes)]
+    load = [float(demand) for demand in instance.demands]
+    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    symmetric = instance.matrix is None or bool(np.array_equal(instance.matrix, instance.matrix.T))
+    for tail, head in zip(tails[order].tolist(), heads[order].tolist(), strict=True):
+        first, second = route_of[tail], route_of[head]
+        if first == second or load[first] + load[second] > limit:
+            continue
+        front, back = routes[first], routes[second]
+        if front[-1] != tail:
+            if not symmetric or front[0] != tail:
+                continue
+            front.reverse()
+        if back[0] != head:
+            if not symmetric or back[-1] != head:
+                continue
+            back.reverse()
+        front.extend(back)
+        load[first] += load[second]
+        for customer in back:
+            route_of[customer] = first
+        routes[second] = []
+    return Solution(instance, routes[1:])
+
+
+def nearest_insertion(instance: Instance) -> Solution:
+    """Build routes one by one: the farthest customer opens a route, then the nearest one that fits joins it.
+
+    Nearest means nearest to any node of the route; the customer joins where it lengthens the route the least
+    (nearest insertion, Rosenkrantz, Stearns & Lewis 1977, with a new route when nobody fits).
+    """
+    waiting = np.ones(instance.customers + 1, dtype=bool)
+    waiting[0] = False
+    everyone = np.arange(instance.customers + 1)
+    from_depot = _distances_between(instance, np.zeros_like(everyone), everyone)
+    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    routes: list[list[int]] = []
+    while waiting.any():
+        newest = int(np.argmax(np.where(waiting, from_depot, -1.0)))
+        route = [0, newest]
+        room = limit - instance.demands[newest]
+        waiting[newest] = False
+        nearness = _distances_between(instance, np.full_like(everyone, newest), everyone)
+        while True:
+            able = waiting & (instance.demands <= room)
+            if not able.any():
+                break
+            newest = int(np.argmin(np.where(able, nearness, np.inf)))
+            before, after = np.array(route), np.array([*route[1:], 0])
+            added = (
+                _distances_between(instance, before, np.full_like(before, newest))
+                + _distances_between(instance, np.full_like(after, newest), after)
+                - _distances_between(instance, before, after)
+            )
+            route.insert(int(np.argmin(added)) + 1, newest)
+            room -= instance.demands[newest]
+            waiting[newest] = False
+            nearness = np.minimum(nearness, _distances_between(instance, np.full_like(everyone, newest), everyone))
+        routes.append(route[1:])
+    return Solution(instance, routes)
+
+
+def nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+    """Return for every node its nearest ``count`` customers (at most all others), nearest first."""
+    nodes = instance.customers + 1
+    count = min(count, nodes - 2) if nodes > 2 else 0
+    result = np.zeros((nodes, count), dtype=np.int32)
+    if instance.matrix is None and instance.distances is None:
+        from scipy.spatial import cKDTree
+
+        _, found = cKDTree(instance.points[1:]).query(instance.points, k=count + 1)
+        for node in range(nodes):
+            others = found[node][found[node] != node - 1][:count]
+            result[node] = others + 1
+        return result
+    assert instance.distances is not None
+    for node in range(nodes):
+        row = instance.distances[node].copy()
+        row[0] = row[node] = np.inf
+        if count < nodes - 2:
+            nearest = np.sort(np.argpartition(row, count)[:count])
+        else:
+            nearest = np.flatnonzero(row < np.inf)[:count]
+        result[node] = nearest[np.argsort(row[nearest], kind="stable")]
+    return result
+
+
+def _distances_between(
+    instance: Instance,
+    tails: np.ndarray[tuple[int], np.dtype[np.int64]],
+    heads: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if instance.distances is not None:
+        return instance.distances[tails, heads]
+    difference = instance.points[tails] - instance.points[heads]
+    return round_distances(np.sqrt((difference**2).sum(axis=1)), instance.rounding)

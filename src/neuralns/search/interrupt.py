@@ -1,0 +1,37 @@
+"""Ctrl-C and SIGTERM during a search: noted between two segments, so that the best solution is returned."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+
+class Interrupts:
+    """While in use, a first Ctrl-C or SIGTERM only sets ``caught``; a second one acts as usual.
+
+    Signals can be handled in the main thread alone; elsewhere this does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.caught: str | None = None
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._previous[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._restore()
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.caught = signal.Signals(number).name
+        self._restore()
+
+    def _restore(self) -> None:
+        while self._previous:
+            number, handler = self._previous.popitem()
+            signal.signal(number, handler)

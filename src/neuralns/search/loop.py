@@ -1,0 +1,151 @@
+"""The compiled ALNS loop of the paper's section 3.1: select, destroy, repair, accept or undo."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from neuralns.compiling import compile_for
+from neuralns.operators.registry import destroy_table, repair_table
+from neuralns.operators.state import (
+    checkpoint,
+    close_empty_routes,
+    export_routes,
+    overloaded,
+    randint,
+    refresh,
+    remember,
+    state_type,
+    undo,
+)
+from neuralns.search.acceptance import accepts
+from neuralns.selection.selector import choose_type, memory_type, update_type
+
+FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED = range(8)
+"""What a segment returns: fine, or which contract an operator or selector broke."""
+
+# The run's numbers, kept in one array of floats and one of integers between segments.
+CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE = range(6)
+ITERATION, ORIGIN, RULE, LOW, HIGH, DESTROYS, REPAIRS, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, NODE, QUOTA, GOT = (
+    range(14)
+)
+
+USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
+"""Columns of the operators' counters."""
+
+COOLING_STEP = 64
+"""The temperature is renewed when the iteration is a multiple of this, whatever the segments."""
+REFRESH_STEP = 1 << 14
+"""The cost is recomputed from the routes at multiples of this."""
+
+_floats = types.Array(types.float64, 1, "C")
+_longs = types.Array(types.int64, 1, "C")
+_ints = types.Array(types.int32, 1, "C")
+_counts = types.Array(types.int64, 2, "C")
+
+_signature = types.int64(
+    state_type,
+    destroy_table,
+    repair_table,
+    choose_type,
+    update_type,
+    memory_type,
+    _floats,
+    _longs,
+    _counts,
+    _counts,
+    _ints,
+    _ints,
+    types.int64,
+)
+
+
+def _run(
+    state,
+    destroys,
+    repairs,
+    choose,
+    update,
+    memory,
+    run,
+    counts,
+    destroy_counts,
+    repair_counts,
+    best,
+    starts,
+    iterations,
+):
+    """Do so many iterations, fewer if the target or the limit of patience is reached; return a status."""
+    rule, low, span = counts[RULE], counts[LOW], counts[HIGH] - counts[LOW] + 1
+    for _ in range(iterations):
+        if run[BEST] <= run[TARGET] or counts[ITERATION] - counts[LAST_BEST] >= counts[PATIENCE]:
+            break
+        iteration = counts[ITERATION]
+        if iteration % COOLING_STEP == 0 or run[TEMPERATURE] < 0.0:
+            since = iteration - iteration % COOLING_STEP - counts[ORIGIN]
+            run[TEMPERATURE] = run[START_TEMPERATURE] * np.exp(run[LOG_RATE] * since)
+        quota = low + randint(state, span) if span > 1 else low
+        checkpoint(state)
+
+        destroy = choose(memory, state, 0)
+        if destroy < 0 or destroy >= counts[DESTROYS]:
+            counts[OPERATOR] = destroy
+            return BAD_DESTROY_CHOICE
+        destroys[destroy](state, quota)
+        if state.fault != 0 or state.n_removed != quota:
+            counts[OPERATOR], counts[NODE] = destroy, state.fault_node
+            counts[QUOTA], counts[GOT] = quota, state.n_removed
+            return WRONG_DESTROY if state.fault != 0 else WRONG_QUOTA
+
+        repair = choose(memory, state, 1)
+        if repair < 0 or repair >= counts[REPAIRS]:
+            counts[OPERATOR] = repair
+            return BAD_REPAIR_CHOICE
+        repairs[repair](state)
+        if state.fault != 0 or state.n_removed != 0:
+            counts[OPERATOR], counts[NODE], counts[GOT] = repair, state.fault_node, state.n_removed
+            return WRONG_REPAIR if state.fault != 0 else LEFT_OUT
+        for index in range(state.n_saved_slots):
+            if overloaded(state, state.saved_slot[index]):
+                counts[OPERATOR] = repair
+                return OVERLOADED
+
+        remember(state)
+        candidate, current = state.cost, run[CURRENT]
+        # A difference below this is the rounding of sums, not a change of the routes.
+        noise = 1e-11 * abs(current)
+        outcome = 0
+        if accepts(state, rule, run[TEMPERATURE], candidate, current, run[BEST]):
+            outcome = 1
+            close_empty_routes(state)
+            if candidate < run[BEST] - noise:
+                outcome = 3
+                run[BEST] = candidate
+                counts[LAST_BEST] = iteration + 1
+                counts[BEST_ROUTES] = export_routes(state, best, starts)
+            elif candidate < current - noise:
+                outcome = 2
+            run[CURRENT] = candidate
+        else:
+            undo(state)
+
+        update(memory, destroy, repair, outcome, candidate - current)
+        destroy_counts[destroy, 0] += 1
+        repair_counts[repair, 0] += 1
+        for level in range(outcome):
+            destroy_counts[destroy, level + 1] += 1
+            repair_counts[repair, level + 1] += 1
+        counts[ITERATION] = iteration + 1
+        if counts[ITERATION] % REFRESH_STEP == 0:
+            refresh(state)
+            run[CURRENT] = state.cost
+    return FINE
+
+
+@cache
+def compiled_loop() -> Any:
+    """Return the loop, compiled once for all instances, portfolios and selectors."""
+    return compile_for(_signature, _run)

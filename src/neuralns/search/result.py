@@ -1,0 +1,98 @@
+"""What a search returns: the best solution, how it came about, and how the operators fared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass, field
+
+from neuralns.problem.files import write_text
+from neuralns.problem.solution import Solution
+
+
+@dataclass
+class Trace:
+    """The course of a search, one row for each segment (about 20 a second).
+
+    ``uses`` has for each row how often each operator, in the order of ``operators``, was used so far.
+    """
+
+    operators: tuple[str, ...]
+    time: list[float] = field(default_factory=list)
+    iteration: list[int] = field(default_factory=list)
+    current: list[float] = field(default_factory=list)
+    best: list[float] = field(default_factory=list)
+    temperature: list[float] = field(default_factory=list)
+    uses: list[list[int]] = field(default_factory=list)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace as a table."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["time", "iteration", "current", "best", "temperature", *self.operators])
+        for index in range(len(self.time)):
+            row: list[object] = [f"{self.time[index]:.6f}", self.iteration[index]]
+            row += [repr(self.current[index]), repr(self.best[index]), f"{self.temperature[index]:.6g}"]
+            writer.writerow([*row, *self.uses[index]])
+        write_text(path, text.getvalue())
+
+
+@dataclass(frozen=True)
+class OperatorUse:
+    """How often an operator was used, and with what outcome; each outcome includes the next ones."""
+
+    name: str
+    phase: str
+    used: int
+    accepted: int
+    improved: int
+    new_best: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """Outcome of `neuralns.solve`.
+
+    Attributes
+    ----------
+    best
+        The best solution found; its cost is recomputed from its routes.
+    initial
+        The solution that the search started from.
+    iterations, runtime
+        Iterations done, and seconds taken, without the time to compile.
+    stopped_by
+        ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, or the signal's name.
+    """
+
+    best: Solution
+    initial: Solution
+    iterations: int
+    runtime: float
+    seed: int
+    stopped_by: str
+    selector: str
+    portfolio: str
+    operators: tuple[OperatorUse, ...]
+    trace: Trace
+
+    @property
+    def cost(self) -> float:
+        """Cost of the best solution."""
+        return self.best.cost
+
+    @property
+    def routes(self) -> list[list[int]]:
+        """Routes of the best solution as lists of customers."""
+        return [list(route) for route in self.best.routes]
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the best solution keeps every rule."""
+        return self.best.feasible
+
+    @property
+    def gap(self) -> float | None:
+        """Gap to the best known cost in per cent."""
+        return self.best.gap
