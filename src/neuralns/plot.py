@@ -48,9 +48,7 @@ def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
         points[:1, 0], points[:1, 1], s=110, marker="s", color="white", edgecolors="#222222", linewidths=1.6, zorder=4
     )
     gap = "" if solution.gap is None else f", {solution.gap:.2f} % above the best known"
-    axes.set_title(
-        f"{solution.instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{gap}", loc="left", fontsize=11
-    )
+    _title(axes, f"{solution.instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{gap}")
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xticks([])
     axes.set_yticks([])
@@ -78,10 +76,11 @@ def convergence(results: Result | Sequence[Result], axes: Axes | None = None) ->
     if len(known) == 1 and (best_known := known.pop()) is not None:
         axes.axhline(best_known, color="#222222", linewidth=0.9, linestyle=(0, (2, 2)), label="best known")
     first = several[0].best
-    axes.set_title(f"{first.instance.name}: cost {format_cost(first.cost)}", loc="left", fontsize=11)
+    _title(axes, f"{first.instance.name}: cost {format_cost(first.cost)}")
     axes.set_xlabel("seconds")
     axes.set_ylabel("cost")
-    axes.legend(frameon=False, fontsize=9)
+    for text in axes.legend(frameon=False, fontsize=9).get_texts():
+        text.set_parse_math(False)
     _clean(axes)
     return figure
 
@@ -90,6 +89,7 @@ def operator_shares(result: Result, axes: Axes | None = None) -> Figure:
     """Draw over time which share of the iterations each destroy and each repair operator got."""
     if axes is not None:
         raise InputError("operator shares need two panels; leave out the axes.")
+    _matplotlib()
     from matplotlib.figure import Figure
 
     uses = np.array(result.trace.uses, dtype=float)
@@ -120,9 +120,7 @@ def operator_shares(result: Result, axes: Axes | None = None) -> Figure:
         axes.set_ylabel(f"{phase} operators, %")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8, reverse=True)
         _clean(axes)
-    panels[0].set_title(
-        f"{result.best.instance.name}: shares of the operators, selector {result.selector}", loc="left", fontsize=11
-    )
+    _title(panels[0], f"{result.best.instance.name}: shares of the operators, selector {result.selector}")
     panels[1].set_xlabel("seconds")
     return figure
 
@@ -172,6 +170,10 @@ def _axes(axes: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots()
+
+
+def _title(axes: Axes, text: str) -> None:
+    axes.set_title(text, loc="left", fontsize=11, parse_math=False)
 
 
 def _clean(axes: Axes) -> None:

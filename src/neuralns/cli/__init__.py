@@ -11,9 +11,13 @@ def main() -> None:
     try:
         app()
     except NeuralnsError as error:
-        print(f"neuralns: {error}", file=sys.stderr)
+        # Names and values taken from files can break lines.
+        print(f"neuralns: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
     except BrokenPipeError:
         # The reader of our output, such as head, has left.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        print(f"neuralns: output cannot be written ({error.strerror or error}).", file=sys.stderr)
+        sys.exit(2)

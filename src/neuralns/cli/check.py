@@ -4,9 +4,9 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from neuralns.cli import options
+from neuralns.cli.printing import plain_console
 
 
 def check(
@@ -46,7 +46,7 @@ def check(
         }
         print(json.dumps(facts))
     else:
-        console = Console(highlight=False, soft_wrap=True)
+        console = plain_console(soft_wrap=True)
         verdict = "feasible" if not faults else "not feasible"
         cost = f"cost {format_cost(answer.cost)} (rounding {problem.rounding})" if known else "no cost"
         gap = f", {answer.gap:.2f} % above the best known" if known and not faults and answer.gap is not None else ""

@@ -3,7 +3,8 @@
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+
+from neuralns.cli.printing import plain_console
 
 
 def generate(
@@ -33,8 +34,6 @@ def generate(
     from neuralns.problem.generate import generate_solomon, generate_x
 
     check_writable(output)
-    if seed < 0:
-        raise InputError(f"seed {seed} must be a whole number of at least 0.")
     kind: Any = positions
     if family == "x":
         place: Any = depot
@@ -45,6 +44,6 @@ def generate(
     else:
         raise InputError(f"family {family!r} is not known; choose x or solomon.")
     write_instance(instance, output)
-    Console(highlight=False, soft_wrap=True).print(
+    plain_console(soft_wrap=True).print(
         f"{instance.name}: {instance.customers} customers, capacity {instance.capacity:g}, written to {output}"
     )

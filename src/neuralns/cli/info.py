@@ -3,10 +3,10 @@
 import json
 import math
 
-from rich.console import Console
 from rich.table import Table
 
 from neuralns.cli import options
+from neuralns.cli.printing import plain_console
 
 
 def info(
@@ -34,7 +34,7 @@ def info(
         "customers": problem.customers,
         "capacity": problem.capacity,
         "total_demand": demand,
-        "least_vehicles": math.ceil(demand / problem.capacity - 1e-9),
+        "least_vehicles": max(1, math.ceil(demand / problem.capacity - 1e-9)),
         "distances": "matrix" if problem.matrix is not None else "Euclidean",
         "rounding": problem.rounding,
         "vehicle_cost": problem.vehicle_cost,
@@ -55,4 +55,4 @@ def info(
         else:
             text = format_cost(value) if isinstance(value, float) else str(value)
         table.add_row(name.replace("_", " "), text)
-    Console(highlight=False).print(table)
+    plain_console().print(table)

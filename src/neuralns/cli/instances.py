@@ -2,10 +2,10 @@
 
 import json
 
-from rich.console import Console
 from rich.table import Table
 
 from neuralns.cli import options
+from neuralns.cli.printing import plain_console
 
 
 def instances(as_json: options.AsJson = False) -> None:
@@ -30,4 +30,4 @@ def instances(as_json: options.AsJson = False) -> None:
     for entry in entries:
         known = "" if entry.best_known is None else format_cost(entry.best_known)
         table.add_row(entry.name, str(entry.customers), f"{entry.capacity:g}", entry.rounding, known)
-    Console(highlight=False).print(table)
+    plain_console().print(table)

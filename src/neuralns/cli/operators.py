@@ -4,10 +4,10 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from neuralns.cli import options
+from neuralns.cli.printing import plain_console
 
 
 def operators(
@@ -39,6 +39,6 @@ def operators(
         table.add_column(column, no_wrap=column != "what it does")
     for entry in entries:
         table.add_row(entry.name, entry.phase, entry.kind, entry.summary)
-    console = Console(highlight=False)
+    console = plain_console()
     console.print(table)
     console.print(f"\nportfolios: {', '.join(portfolio_names())}", soft_wrap=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from neuralns.cli import options
+from neuralns.cli.printing import plain_console
 from neuralns.errors import InputError
 
 
@@ -92,17 +93,22 @@ def solve(
     chooser.start(chosen)
     quotas = _parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost) for source in instances]
-    for pattern in (output, plot, trace):
+    taken = {os.path.realpath(source) for source in instances}
+    for pattern, check in ((output, check_writable), (plot, check_plot_path), (trace, check_writable)):
         for problem in problems if pattern is not None else []:
             assert pattern is not None
             if len(problems) > 1 and "{name}" not in pattern:
                 raise InputError(f"{pattern}: with several instances the file name must contain '{{name}}'.")
-            (check_plot_path if pattern is plot else check_writable)(_fill(pattern, problem.name))
+            target = _fill(pattern, problem.name)
+            check(target)
+            if os.path.realpath(target) in taken:
+                raise InputError(f"{target}: this command reads or writes that file already; choose another name.")
+            taken.add(os.path.realpath(target))
     if initial not in ("savings", "insertion", "random"):
         for problem in problems:
             initial_solution(problem, initial)
 
-    messages = Console(stderr=True, highlight=False)
+    messages = plain_console(stderr=True)
     found: list[dict[str, Any]] = []
     with announce_compilation(messages):
         for problem in problems:
@@ -171,7 +177,7 @@ def solve(
             str(row["iterations"]),
             f"{row['runtime']:.1f}",
         )
-    console = Console(highlight=False)
+    console = plain_console()
     if not console.is_terminal:
         console.width = 160
     console.print(table)

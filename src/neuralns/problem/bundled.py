@@ -54,11 +54,11 @@ def read(
     (20, 40.0)
     """
     name = os.fspath(source)
-    if not Path(name).exists() and name in bundled_names():
+    if not os.path.exists(name) and name in bundled_names():
         instance = bundled(name)
         if rounding is not None:
             instance = instance.with_rounding(rounding)
-    elif not Path(name).exists() and Path(name).suffix == "" and os.sep not in name:
+    elif not os.path.exists(name) and Path(name).suffix == "" and os.sep not in name:
         raise InputError(f"{name}: no such file, and no bundled instance of that name (see 'neuralns instances').")
     else:
         instance = read_instance(source)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.problem.distances import Floats, Rounding, rounding_named
+from neuralns.problem.distances import ROUNDINGS, Floats, Rounding, rounding_named
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
@@ -23,6 +23,9 @@ FORM_VERSION = 1
 
 ROUNDED_FAMILIES = re.compile(r"^([ABEFMPX]-n\d+-k\d+|XML100_|(Leuven|Antwerp|Ghent|Brussels|Flanders)\d)")
 """Names of CVRPLIB families whose published costs are for distances rounded to the nearest integer."""
+
+SAID_IN_COMMENT = re.compile(rf"rounding ({'|'.join(ROUNDINGS)}), vehicle cost (\d+(?:\.\d+)?(?:e[+-]\d+)?)", re.ASCII)
+"""The comment in which VRPLIB files that we write keep what the format has no line for."""
 
 Row = tuple[int, list[str]]
 """A line of a section: its number in the file and its words."""
@@ -77,7 +80,7 @@ def read_solution(instance: Instance, path: str | os.PathLike[str]) -> Solution:
             raise InputError(f"{path}, line {number}: {line.strip()[:60]!r} is not a route ('Route #1: 4 2 7').")
     if "Route" not in text:
         raise InputError(f"{path}: no line 'Route #1: ...' found; is this a solution file?")
-    routes_only = "\n".join(line.expandtabs(1) for line in text.splitlines() if "Route" in line)
+    routes_only = "\n".join(" ".join(line.split()) for line in text.splitlines() if "Route" in line)
     return Solution(instance, parse_solution(routes_only)["routes"])
 
 
@@ -154,12 +157,18 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a binary file at once or not at all."""
-    target = Path(path)
+    """Write a binary file at once or not at all; a link stays a link, and a device is written to, not replaced."""
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+        if _is_device(path):
+            Path(path).write_bytes(content)
+        else:
+            _replace(os.path.realpath(path), content)
     except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error}).") from None
+        raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
+
+
+def _replace(target: str, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".neuralns-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -167,20 +176,24 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, target)
-    except OSError as error:
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
-        raise InputError(f"{target}: cannot be written ({error.strerror or error}).") from None
+        raise
+
+
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse an output path that cannot be written, before any work is done for it."""
-    target = Path(path)
-    if target.is_dir():
-        raise InputError(f"{target}: is a folder, not a file.")
-    if not target.absolute().parent.is_dir():
-        raise InputError(f"{target}: folder {target.absolute().parent} does not exist.")
-    if not os.access(target.absolute().parent, os.W_OK):
-        raise InputError(f"{target}: folder {target.absolute().parent} cannot be written to.")
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a folder, not a file.")
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder) and not _is_device(path):
+        raise InputError(f"{path}: folder {folder} does not exist.")
+    if not os.access(path if _is_device(path) else folder, os.W_OK):
+        raise InputError(f"{path}: folder {folder} cannot be written to.")
 
 
 def _plain(value: float) -> float | int:
@@ -189,7 +202,7 @@ def _plain(value: float) -> float | int:
 
 def _read_text(path: str | os.PathLike[str]) -> str:
     try:
-        return Path(path).read_bytes().decode("utf-8", errors="replace")
+        return Path(path).read_bytes().decode("utf-8-sig", errors="replace")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason}).") from None
@@ -227,7 +240,8 @@ def _read_vrplib(path: str | os.PathLike[str], text: str) -> Instance:
 
     dimension = _whole(path, specifications, "DIMENSION", specification("DIMENSION"))
     weight_type = specification("EDGE_WEIGHT_TYPE").upper()
-    specification("CAPACITY")
+    capacity = specification("CAPACITY")
+    _finite(path, specifications["CAPACITY"][0], capacity)
     kind = specifications.get("TYPE", (0, "CVRP"))[1].upper()
     if kind != "CVRP":
         raise InputError(
@@ -256,16 +270,20 @@ def _read_vrplib(path: str | os.PathLike[str], text: str) -> Instance:
         form = specification("EDGE_WEIGHT_FORMAT").upper()
         matrix = _matrix(path, form, specifications["EDGE_WEIGHT_FORMAT"][0], sections["EDGE_WEIGHT"], dimension)
 
-    try:
-        data = parse_vrplib(_without_other_sections(text, widths), compute_edge_weights=False)
-    except (ValueError, RuntimeError, TypeError, IndexError, OverflowError) as error:
-        raise InputError(f"{path}: not a VRPLIB file ({error}).") from None
-    name = str(data.get("name", Path(path).stem))
+    # Only what passed goes on: names and comments may hold words that vrplib takes for the end or a section.
+    passed = [f"CAPACITY : {capacity}"]
+    for section in widths:
+        passed += [f"{section}_SECTION", *(" ".join(words) for _, words in sections[section])]
+    data = parse_vrplib("\n".join(passed), compute_edge_weights=False)
+    name = " ".join(specifications.get("NAME", (0, ""))[1].split()) or Path(path).stem
     rounding: Rounding = "round" if ROUNDED_FAMILIES.match(name) else "none"
+    vehicle_cost = 0.0
+    if said := SAID_IN_COMMENT.fullmatch(specifications.get("COMMENT", (0, ""))[1]):
+        rounding, vehicle_cost = rounding_named(said[1]), float(said[2])
     if weight_type == "FLOOR_2D":
         rounding = "trunc"
     try:
-        return Instance(name, data["demand"], data["capacity"], data.get("node_coord"), matrix, rounding)
+        return Instance(name, data["demand"], data["capacity"], data.get("node_coord"), matrix, rounding, vehicle_cost)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -290,28 +308,15 @@ def _scan(path: str | os.PathLike[str], text: str) -> tuple[dict[str, tuple[int,
             key, _, value = line.partition(":")
             if section is not None:
                 raise InputError(f"{path}, line {number}: {line.strip()[:60]!r} stands inside a section.")
-            specifications[key.strip().upper()] = (number, value.strip())
+            key = key.strip().upper()
+            if key in specifications and key != "COMMENT":
+                raise InputError(f"{path}, line {number}: {key[:40]!r} is given twice.")
+            specifications[key] = (number, value.strip())
         elif section is not None:
             section.append((number, words))
         else:
             raise InputError(f"{path}, line {number}: {line.strip()[:60]!r} is neither 'KEY : value' nor a section.")
     return specifications, sections
-
-
-def _without_other_sections(text: str, wanted: dict[str, int]) -> str:
-    """Return the specifications and the wanted sections; forms that `vrplib` does not read are handled here."""
-    kept: list[str] = []
-    keep = True
-    for line in text.splitlines():
-        words = line.split()
-        if words and words[0] == "EOF":
-            break
-        if words and words[0].rstrip(":").endswith("_SECTION"):
-            keep = words[0].rstrip(":").removesuffix("_SECTION") in wanted
-            line = words[0].rstrip(":")
-        if keep and not (":" in line and line.partition(":")[0].strip().upper() == "COMMENT"):
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def _check_rows(
@@ -387,27 +392,33 @@ def _matrix(path: str | os.PathLike[str], form: str, line: int, rows: Sequence[R
 
 
 def _read_solomon(path: str | os.PathLike[str], text: str) -> Instance:
-    """Read Solomon's format; time windows and service times are read over, since the problem has no time."""
-    from vrplib.parse import parse_solomon
+    """Read Solomon's format; time windows and service times are read over, since the problem has no time.
 
-    lines = text.splitlines()
-    header = next(number for number, line in enumerate(lines, 1) if re.match(r"\s*CUST\b", line))
-    rows = [(number, line.split()) for number, line in enumerate(lines[header:], header + 1) if line.split()]
+    `vrplib` reads whole numbers only; here decimals are kept.
+    """
+    lines = [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.split()]
+    header = next(place for place, (_, words) in enumerate(lines) if re.match(r"CUST\b", words[0]))
+    above = next((place for place, (_, words) in enumerate(lines[:header]) if words == ["NUMBER", "CAPACITY"]), None)
+    if above is None or above < 2:
+        raise InputError(f"{path}: lines NAME, 'VEHICLE' and 'NUMBER CAPACITY' are missing above the customer table.")
+    number, fleet = lines[above + 1]
+    if len(fleet) != 2:
+        raise InputError(f"{path}, line {number}: {' '.join(fleet)[:60]!r} is not a number of vehicles and a capacity.")
+    capacity = [_finite(path, number, word) for word in fleet][1]
+    rows = lines[header + 1 :]
     _check_rows(path, "the customer table", rows, len(rows), 7, first_id=0)
-    try:
-        data = parse_solomon(text, compute_edge_weights=False)
-    except (ValueError, RuntimeError, TypeError, IndexError, OverflowError) as error:
-        raise InputError(f"{path}: not a Solomon file ({error}).") from None
-    # vrplib reads whole numbers only; the checked table also keeps decimals.
+    if not rows:
+        raise InputError(f"{path}, line {lines[header][0]}: the customer table is empty.")
     table = np.array([[float(word) for word in words] for _, words in rows])
     try:
-        return Instance(str(data["name"]), table[:, 3], data["capacity"], table[:, 1:3])
+        return Instance(" ".join(lines[0][1]), table[:, 3], capacity, table[:, 1:3])
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
 def _to_vrplib(instance: Instance) -> str:
-    lines = [f"NAME : {instance.name}", "TYPE : CVRP", f"DIMENSION : {len(instance.demands)}"]
+    said = f"rounding {instance.rounding}, vehicle cost {_plain(instance.vehicle_cost)}"
+    lines = [f"NAME : {instance.name}", f"COMMENT : {said}", "TYPE : CVRP", f"DIMENSION : {len(instance.demands)}"]
     lines.append(f"CAPACITY : {_plain(instance.capacity)}")
     if instance.matrix is None:
         lines.append("EDGE_WEIGHT_TYPE : EUC_2D")

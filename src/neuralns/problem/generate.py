@@ -27,7 +27,7 @@ def generate_solomon(customers: int, kind: Customers = "random", seed: int = 0, 
     >>> generate_solomon(50, "mixed", seed=1).name
     'mixed-n51-s1'
     """
-    _check(customers, kind=(kind, Customers))
+    _check(customers, seed, kind=(kind, Customers))
     rng = np.random.default_rng(np.random.SeedSequence([seed, get_args(Customers).index(kind)]))
     in_clusters = {"random": 0, "clustered": customers, "mixed": customers // 2}[kind]
     centres = rng.uniform(10, 90, size=(max(1, round(in_clusters / 10)), 2))
@@ -69,7 +69,7 @@ def generate_x(
     >>> instance.customers, instance.capacity, instance.rounding
     (120, 10.0, 'round')
     """
-    _check(customers, depot=(depot, Depot), positions=(positions, Customers), demand=(demand, Demand))
+    _check(customers, seed, depot=(depot, Depot), positions=(positions, Customers), demand=(demand, Demand))
     if route_length is not None and not 1 <= route_length <= customers:
         raise InputError(f"route length {route_length:g} must lie between 1 and the number of customers.")
     rng = np.random.default_rng(np.random.SeedSequence([seed, 2017]))
@@ -117,7 +117,9 @@ def _x_demands(rng: np.random.Generator, kind: Demand, points: Floats) -> Floats
     return rng.integers(low, high_end + 1, size=customers).astype(float)
 
 
-def _check(customers: int, **choices: tuple[str, object]) -> None:
+def _check(customers: int, seed: int, **choices: tuple[str, object]) -> None:
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"seed {seed!r} must be a whole number of at least 0.")
     if customers < 1:
         raise InputError(f"{customers} customers cannot be generated; at least 1 is needed.")
     for what, (value, allowed) in choices.items():

@@ -125,6 +125,8 @@ def nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int, 
     nodes = instance.customers + 1
     count = min(count, nodes - 2) if nodes > 2 else 0
     result = np.zeros((nodes, count), dtype=np.int32)
+    if count < 1:
+        return result
     if instance.matrix is None and instance.distances is None:
         from scipy.spatial import cKDTree
 
@@ -140,8 +142,8 @@ def nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int, 
         if count < nodes - 2:
             nearest = np.sort(np.argpartition(row, count)[:count])
         else:
-            nearest = np.flatnonzero(row < np.inf)[:count]
-        result[node] = nearest[np.argsort(row[nearest], kind="stable")]
+            nearest = np.flatnonzero(row < np.inf)
+        result[node] = nearest[np.argsort(row[nearest], kind="stable")][:count]
     return result
 
 

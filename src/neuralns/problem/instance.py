@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +12,13 @@ import numpy.typing as npt
 from neuralns.errors import InputError
 from neuralns.problem.distances import Floats, Rounding, embed, euclidean, round_distances, rounding_named
 
+LARGEST = 1e100
+"""Largest number that an instance may hold; sums and squares of such numbers are still finite."""
 MATRIX_LIMIT = 5000
 """Largest number of nodes for which distances are held as a matrix (200 MB); above it they are computed on demand."""
+
+
+_FORMS = {1: "a list of numbers", 2: "a table of numbers"}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -68,6 +74,8 @@ class Instance:
         vehicle_cost: float = 0.0,
         best_known: float | None = None,
     ) -> None:
+        if not isinstance(name, str) or not name.isprintable():
+            raise InputError(f"name {name!r:.60} of an instance must be text on one line.")
         fields: dict[str, object] = {"name": name, "rounding": rounding_named(rounding)}
         fields["demands"] = quantities = _numbers(f"{name}: demands", demands, 1)
         fields["capacity"] = limit = _number(f"{name}: capacity", capacity)
@@ -172,8 +180,6 @@ def _points(name: str, coordinates: npt.ArrayLike, nodes: int) -> Floats:
     points = _numbers(f"{name}: coordinates", coordinates, 2)
     if points.shape != (nodes, 2):
         raise InputError(f"{name}: coordinates of shape {points.shape} do not fit {nodes} demands (({nodes}, 2)).")
-    if np.abs(points).max() > 1e100:
-        raise InputError(f"{name}: coordinate {np.abs(points).max():g} is too large to compute with.")
     return points
 
 
@@ -190,14 +196,24 @@ def _numbers(what: str, values: object, dimensions: int) -> Floats:
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} must be numbers in {dimensions} dimension(s).") from None
+        raise InputError(f"{what} must be {_FORMS[dimensions]}.") from None
     if array.ndim != dimensions:
-        raise InputError(f"{what} must be numbers in {dimensions} dimension(s), {array.ndim} found.")
-    for place in np.argwhere(~np.isfinite(array))[:1]:
-        raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is not a finite number.")
+        raise InputError(f"{what} must be {_FORMS[dimensions]}.")
+    for place in np.argwhere(~(np.abs(array) <= LARGEST))[:1]:
+        raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is {_unfit(array[tuple(place)])}.")
     array.setflags(write=False)
     return array
 
 
-def _number(what: str, value: object) -> float:
-    return float(_numbers(what, [value], 1)[0])
+def _number(what: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} {value!r:.60} is not a number.") from None
+    if not abs(number) <= LARGEST:
+        raise InputError(f"{what} {number} is {_unfit(number)}.")
+    return number
+
+
+def _unfit(value: float) -> str:
+    return "too large to compute with" if np.isfinite(value) else "not a finite number"

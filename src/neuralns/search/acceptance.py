@@ -17,7 +17,7 @@ from neuralns.operators.state import random
 ANNEALING, RECORD, HILL, ALWAYS = range(4)
 """Codes of the rules in the compiled loop."""
 
-DEFAULT_START_SHARE = 0.1
+DEFAULT_START_SHARE = 0.8
 """Start temperature as a share of the initial solution's mean length per customer."""
 DEFAULT_END_SHARE = 0.01
 """End temperature as a share of the start temperature."""
@@ -39,7 +39,7 @@ class SimulatedAnnealing:
     """Accept a candidate if F(candidate) < F(current) − T ln u for u uniform in (0, 1].
 
     T falls geometrically from ``start`` to ``end`` while the time or the iterations of the run are used up. Left out,
-    the start is a tenth of the initial solution's mean length per customer, the end a hundredth of the start.
+    the start is 0.8 times the initial solution's mean length per customer, the end a hundredth of the start.
     """
 
     start: float | None = None

@@ -1,0 +1,145 @@
+"""Speed of the engine: pairs of operators a second, and iterations next to the package ``alns`` in the same run.
+
+    python benchmarks/speed.py [--seconds 0.2] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from neuralns import Fixed, Instance, MaxIterations, MaxTime, generate_x, portfolio_named, savings, solve
+
+REMOVED = 10
+
+
+def pairs_a_second(instance: Instance, destroy: str, repair: str, removed: int, seconds: float) -> float:
+    """Iterations a second of one fixed pair under the default acceptance, from a savings start."""
+    selector = Fixed(destroy, repair)
+    solve(instance, MaxIterations(20), selector=selector, scale=removed)
+    result = solve(instance, MaxTime(seconds), selector=selector, scale=removed)
+    first, last = 1, -1
+    trace = result.trace
+    return (trace.iteration[last] - trace.iteration[first]) / (trace.time[last] - trace.time[first])
+
+
+def table(seconds: float) -> list[dict[str, Any]]:
+    """Measure every pair of the paper's portfolio at 20, 100 and 1000 customers."""
+    portfolio = portfolio_named("paper")
+    instances = {size: generate_x(size, route_length=10, seed=1) for size in (20, 100, 1000)}
+    rows = []
+    print(f"pairs a second ({REMOVED} customers removed; 4 at 20 customers), one core")
+    print(f"{'destroy':<22}{'repair':<10}{'n=20':>10}{'n=100':>10}{'n=1000':>10}{'1000 : 100':>12}")
+    for destroy in portfolio.destroys:
+        for repair in portfolio.repairs:
+            rates = {
+                size: pairs_a_second(instance, destroy.name, repair.name, 4 if size == 20 else REMOVED, seconds)
+                for size, instance in instances.items()
+            }
+            growth = rates[100] / rates[1000]
+            rows.append({"destroy": destroy.name, "repair": repair.name, "rates": rates, "growth": growth})
+            cells = "".join(f"{rates[size]:>10,.0f}" for size in instances)
+            print(f"{destroy.name:<22}{repair.name:<10}{cells}{growth:>11.1f}x", flush=True)
+    means = {size: float(np.mean([row["rates"][size] for row in rows])) for size in instances}
+    growth = float(np.mean([row["growth"] for row in rows]))
+    print(f"{'mean':<32}" + "".join(f"{means[size]:>10,.0f}" for size in instances) + f"{growth:>11.1f}x")
+    print("(the last column: how much longer an iteration takes at 1000 customers; linear growth would be 10x)\n")
+    return rows
+
+
+def alns_iterations_a_second(instance: Instance, seconds: float) -> float:
+    """Iterations a second of the package ``alns`` with plain-Python random removal and greedy repair."""
+    from alns import ALNS
+    from alns.accept import HillClimbing
+    from alns.select import RandomSelect
+    from alns.stop import MaxRuntime
+
+    assert instance.distances is not None
+    distances, demands = instance.distances.tolist(), instance.demands.tolist()
+
+    class State:
+        def __init__(self, routes: list[list[int]], unassigned: list[int]) -> None:
+            self.routes, self.unassigned = routes, unassigned
+
+        def objective(self) -> float:
+            return sum(
+                distances[tail][head]
+                for route in self.routes
+                for tail, head in zip([0, *route], [*route, 0], strict=True)
+            )
+
+    def random_removal(state: State, rng: np.random.Generator, **_: object) -> State:
+        destroyed = State(copy.deepcopy(state.routes), [])
+        for customer in rng.choice(np.arange(1, instance.customers + 1), REMOVED, replace=False):
+            destroyed.unassigned.append(int(customer))
+            route = next(route for route in destroyed.routes if customer in route)
+            route.remove(customer)
+        destroyed.routes = [route for route in destroyed.routes if route]
+        return destroyed
+
+    def greedy_repair(state: State, rng: np.random.Generator, **_: object) -> State:
+        rng.shuffle(state.unassigned)
+        while state.unassigned:
+            customer = state.unassigned.pop()
+            best, where = 2 * distances[0][customer], None
+            for route in state.routes:
+                if sum(demands[other] for other in route) + demands[customer] > instance.capacity:
+                    continue
+                for place in range(len(route) + 1):
+                    tail = route[place - 1] if place else 0
+                    head = route[place] if place < len(route) else 0
+                    cost = distances[tail][customer] + distances[customer][head] - distances[tail][head]
+                    if cost <= best:
+                        best, where = cost, (route, place)
+            if where is None:
+                state.routes.append([customer])
+            else:
+                where[0].insert(where[1], customer)
+        return state
+
+    solver: Any = ALNS(np.random.default_rng(1))
+    solver.add_destroy_operator(random_removal)
+    solver.add_repair_operator(greedy_repair)
+    start: Any = State([list(route) for route in savings(instance).routes], [])
+    begin = time.perf_counter()
+    result = solver.iterate(start, RandomSelect(1, 1), HillClimbing(), MaxRuntime(seconds))
+    return (len(result.statistics.objectives) - 1) / (time.perf_counter() - begin)
+
+
+def compare_with_alns(seconds: float) -> dict[str, float]:
+    """Measure both on one instance of 100 customers, in turns, and return the ratio."""
+    instance = generate_x(100, route_length=10, seed=1)
+    ours, theirs = [], []
+    for _ in range(3):
+        ours.append(pairs_a_second(instance, "random-node", "greedy", REMOVED, seconds))
+        theirs.append(alns_iterations_a_second(instance, seconds))
+    ratio = float(np.median(ours) / np.median(theirs))
+    print("random removal and greedy repair, 100 customers, 10 removed, iterations a second:")
+    print(f"  neuralns {np.median(ours):,.0f}   alns 7.0 {np.median(theirs):,.0f}   ratio {ratio:,.0f}")
+    return {"neuralns": float(np.median(ours)), "alns": float(np.median(theirs)), "ratio": ratio}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=0.3, help="seconds for each measurement")
+    parser.add_argument("--json", help="write the figures to this file")
+    arguments = parser.parse_args()
+    rows = table(arguments.seconds)
+    try:
+        peer: dict[str, float] | None = compare_with_alns(max(1.0, arguments.seconds))
+    except ImportError:
+        print("the package alns is not installed (pip install 'neuralns[bench]'): no comparison", file=sys.stderr)
+        peer = None
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"pairs": rows, "alns": peer}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

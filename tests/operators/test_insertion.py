@@ -1,0 +1,58 @@
+"""Repair operators on hand-made cases."""
+
+from __future__ import annotations
+
+import pytest
+from helpers import plane, solution_in
+
+from neuralns import Instance, Solution
+from neuralns.operators.registry import operator
+from neuralns.operators.state import new_state, remove
+
+
+def repaired(solution: Solution, taken: list[int], repair: str) -> set[tuple[int, ...]]:
+    state = new_state(solution.instance, 0, solution=solution)
+    for customer in taken:
+        remove(state, customer)
+    operator(repair).compiled(state)
+    return set(solution_in(state, solution.instance).routes)
+
+
+def test_greedy_inserts_each_customer_at_its_cheapest_place() -> None:
+    # 2 lies between 1 and 3 and costs nothing there; 4 costs 5.34 after 3, 6.61 between 2 and 3, 11.94 before 1.
+    solution = plane([(0, 0), (2, 2), (4, 2), (6, 2), (8, -1)], [[4, 1, 3, 2]])
+    assert repaired(solution, [4, 2], "greedy") == {(1, 2, 3, 4)}
+
+
+def test_greedy_takes_the_room_that_the_dearer_customer_needed() -> None:
+    # Route [1] at (10, 0) has room for one more. 2 at (10, 1) joins it for about 1.1; 3 at (10, 4) must open a route.
+    solution = plane([(0, 0), (10, 0), (10, 1), (10, 4)], [[1], [2], [3]], capacity=2)
+    assert repaired(solution, [2, 3], "greedy") in ({(1, 2), (3,)}, {(2, 1), (3,)})
+
+
+def test_regret_serves_the_customer_with_most_to_lose_first() -> None:
+    # Routes [1] east with room for one, [2] west with room for one. 3 would join [1] for 0 or [2] for 12;
+    # 4 joins [1] for 1.0 or [2] for 21.x: greedy inserts 3 into [1] first, regret gives the place to 4.
+    points = [(0.0, 0.0), (10.0, 0.0), (-10.0, 0.0), (6.0, 0.0), (10.5, 0.0)]
+    solution = plane(points, [[1, 3], [2, 4]], capacity=2)
+    greedy = repaired(solution, [3, 4], "greedy")
+    regret = repaired(solution, [3, 4], "regret-2")
+    assert {frozenset(route) for route in greedy} == {frozenset({1, 3}), frozenset({2, 4})}
+    assert {frozenset(route) for route in regret} == {frozenset({1, 4}), frozenset({2, 3})}
+
+
+def test_a_customer_that_only_a_new_route_can_serve_opens_one() -> None:
+    instance = Instance("heavy", [0, 5, 5], 5, [[0, 0], [1, 0], [2, 0]])
+    solution = Solution(instance, [[1], [2]])
+    for repair in ("greedy", "regret-2"):
+        assert repaired(solution, [2], repair) == {(1,), (2,)}
+        assert repaired(solution, [1, 2], repair) == {(1,), (2,)}
+
+
+@pytest.mark.parametrize("repair", ["greedy", "regret-2"])
+def test_a_vehicles_cost_keeps_customers_on_existing_routes(repair: str) -> None:
+    matrix = [[0.0, 1, 1], [1, 0, 30], [1, 30, 0]]
+    for vehicle_cost, expected in ((0.0, {(1,), (2,)}), (100.0, {(1, 2)})):
+        instance = Instance("apart", [0, 1, 1], 2, matrix=matrix, vehicle_cost=vehicle_cost)
+        routes = repaired(Solution(instance, [[1], [2]]), [2], repair)
+        assert {tuple(sorted(route)) for route in routes} == expected
