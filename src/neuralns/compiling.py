@@ -29,10 +29,25 @@ def compiled(function: Function) -> Function:
     """
     dispatcher = njit(error_model="numpy")(function)
     dispatcher.enable_caching()
-    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if hasattr(file, "_source_stamp"):
+    cache: Any = getattr(dispatcher, "_cache", None)
+    file = getattr(cache, "_cache_file", None)
+    if file is not None and hasattr(file, "_source_stamp"):
         file._source_stamp = (file._source_stamp, _stamp_of_sources())
+        cache.load_overload = _forgiving(cache.load_overload, cache.flush)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _forgiving(load: Callable[..., Any], forget: Callable[[], None]) -> Callable[..., Any]:
+    """Return a loader that starts afresh where the disk holds something that cannot be read (an older version's)."""
+
+    def load_or_forget(signature: Any, context: Any) -> Any:
+        try:
+            return load(signature, context)
+        except Exception:
+            forget()
+            return None
+
+    return load_or_forget
 
 
 def compile_for(signature: Any, function: Callable[..., Any]) -> Any:

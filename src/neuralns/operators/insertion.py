@@ -4,7 +4,7 @@ import numpy as np
 
 from neuralns.compiling import compiled
 from neuralns.operators.registry import repair
-from neuralns.operators.state import best_insertion, fits, insert, open_route, opening_cost
+from neuralns.operators.state import best_insertion, fits, insert, insertion_cost, open_route, opening_cost
 
 # The insertion table has a row for each removed customer and a column for each active route: the least cost of
 # inserting the one into the other, and where. An insertion changes one column; the rest stays valid.
@@ -13,25 +13,22 @@ from neuralns.operators.state import best_insertion, fits, insert, open_route, o
 @compiled
 def _fill_table(state):
     """Fill the table for the removal list, rows in its order (copied to ``items``); return rows and row length."""
-    rows, width = state.n_removed, state.n_active + state.n_removed
+    rows, columns, width = state.n_removed, state.n_active, state.n_active + state.n_removed
     if rows * width > state.table_cost.shape[0]:
         state.table_cost = np.empty(2 * rows * width)
-        state.table_after = np.empty(2 * rows * width, np.int32)
+        state.table_after = np.empty(2 * rows * width, np.uint32)
+    active, size, costs, places = state.active, state.size, state.table_cost, state.table_after
     for row in range(rows):
-        state.items[row] = state.removed[row]
-        for column in range(state.n_active):
-            _fill_cell(state, row, column, width)
+        customer = state.removed[row]
+        state.items[row] = customer
+        for column in range(columns):
+            slot, cell = active[column], row * width + column
+            # An empty route is no column of its own: opening a route stands for all of them.
+            if size[slot] > 0 and fits(state, customer, slot):
+                costs[cell], places[cell] = best_insertion(state, customer, slot)
+            else:
+                costs[cell] = np.inf
     return rows, width
-
-
-@compiled
-def _fill_cell(state, row, column, width):
-    slot, cell = state.active[column], row * width + column
-    # An empty route is no column of its own: opening a route stands for all of them.
-    if state.size[slot] > 0 and fits(state, state.items[row], slot):
-        state.table_cost[cell], state.table_after[cell] = best_insertion(state, state.items[row], slot)
-    else:
-        state.table_cost[cell] = np.inf
 
 
 @compiled
@@ -47,6 +44,26 @@ def _insert_row(state, row, column, width):
     while state.active[column] != slot:
         column -= 1
     return column
+
+
+@compiled
+def _update_cell(state, row, column, width, inserted):
+    """Renew a cell after a customer was inserted into its route: only the two places beside it are new."""
+    slot, cell, customer = state.active[column], row * width + column, state.items[row]
+    before = state.predecessor[inserted]
+    if not fits(state, customer, slot):
+        state.table_cost[cell] = np.inf
+    elif state.size[slot] == 1 or state.table_after[cell] == before:
+        # The route was just opened, or its best place is the one that the insertion took.
+        state.table_cost[cell], state.table_after[cell] = best_insertion(state, customer, slot)
+    else:
+        known = state.table_cost[cell]
+        first = insertion_cost(state, customer, slot, before)
+        second = insertion_cost(state, customer, slot, inserted)
+        if first < known and first <= second:
+            state.table_cost[cell], state.table_after[cell] = first, before
+        elif second < known:
+            state.table_cost[cell], state.table_after[cell] = second, inserted
 
 
 @compiled
@@ -79,12 +96,13 @@ def greedy(state):
             if state.best_cost[state.order[index]] < state.best_cost[state.order[chosen]]:
                 chosen = index
         row = state.order[chosen]
+        inserted = state.items[row]
         changed = _insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
         for index in range(rows):
             row = state.order[index]
-            _fill_cell(state, row, changed, width)
+            _update_cell(state, row, changed, width, inserted)
             cost = state.table_cost[row * width + changed]
             if state.best_column[row] == changed:
                 _find_best(state, row, width)
@@ -135,12 +153,13 @@ def insert_by_regret(state, depth):
             ):
                 chosen = index
         row = state.order[chosen]
+        inserted = state.items[row]
         changed = _insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
         for index in range(rows):
             row = state.order[index]
-            _fill_cell(state, row, changed, width)
+            _update_cell(state, row, changed, width, inserted)
             _find_regret(state, row, width, depth)
 
 

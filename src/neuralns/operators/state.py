@@ -15,6 +15,7 @@ from numba import types
 from numba.experimental import structref
 
 from neuralns.compiling import compiled
+from neuralns.operators.handle import Handle, HandleType
 from neuralns.problem.distances import ROUNDINGS
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
@@ -30,10 +31,12 @@ NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE = range(4)
 _float, _int = types.float64, types.int64
 _floats = types.Array(types.float64, 1, "C")
 _ints = types.Array(types.int32, 1, "C")
+# Indices of nodes and slots are unsigned: an index that may be negative costs a check at every access.
+_nodes = types.Array(types.uint32, 1, "C")
 _longs = types.Array(types.int64, 1, "C")
 _words = types.Array(types.uint64, 1, "C")
 _matrix = types.Array(types.float64, 2, "C")
-_table = types.Array(types.int32, 2, "C")
+_table = types.Array(types.uint32, 2, "C")
 
 _FIELDS: list[tuple[str, Any]] = [
     # The instance.
@@ -49,38 +52,38 @@ _FIELDS: list[tuple[str, Any]] = [
     ("neighbours", _table),  # nearest customers of each node, nearest first
     ("random", _words),  # the generator's 256 bits
     # The routes. A route is a slot; `active` lists the slots in use, those just emptied included.
-    ("successor", _ints),  # next customer, 0 at the end
-    ("predecessor", _ints),  # previous customer, 0 at the start
+    ("successor", _nodes),  # next customer, 0 at the end
+    ("predecessor", _nodes),  # previous customer, 0 at the start
     ("route", _ints),  # slot of the customer's route, -1 while it is removed
     ("arc", _floats),  # distance to the successor
-    ("first", _ints),  # first customer of a slot, 0 if empty
+    ("first", _nodes),  # first customer of a slot, 0 if empty
     ("entry", _floats),  # distance from the depot to the first customer
     ("size", _ints),
     ("load", _floats),
     ("length", _floats),
-    ("active", _ints),
+    ("active", _nodes),
     ("n_active", _int),
-    ("free", _ints),
+    ("free", _nodes),
     ("n_free", _int),
     ("n_routes", _int),  # routes with customers
     ("cost", _float),  # F of the routes
     # The removal list.
-    ("removed", _ints),
+    ("removed", _nodes),
     ("n_removed", _int),
-    ("place", _ints),  # index of a removed customer in `removed`
+    ("place", _nodes),  # index of a removed customer in `removed`
     # What `undo` needs: the nodes and slots changed since the last checkpoint, as they were.
     ("stamp", _int),
     ("node_stamp", _longs),
     ("n_saved", _int),
-    ("saved", _ints),
-    ("saved_successor", _ints),
-    ("saved_predecessor", _ints),
+    ("saved", _nodes),
+    ("saved_successor", _nodes),
+    ("saved_predecessor", _nodes),
     ("saved_route", _ints),
     ("saved_arc", _floats),
     ("slot_stamp", _longs),
     ("n_saved_slots", _int),
-    ("saved_slot", _ints),
-    ("saved_first", _ints),
+    ("saved_slot", _nodes),
+    ("saved_first", _nodes),
     ("saved_entry", _floats),
     ("saved_size", _ints),
     ("saved_load", _floats),
@@ -93,29 +96,24 @@ _FIELDS: list[tuple[str, Any]] = [
     ("fault_node", _int),
     # Scratch space of operators: contents mean nothing between two calls.
     ("keys", _floats),
-    ("items", _ints),
-    ("order", _ints),
+    ("items", _nodes),
+    ("order", _nodes),
     ("marks", _longs),  # of nodes; compare with a fresh `new_mark`
     ("slot_marks", _longs),
     ("mark", _int),
     ("table_cost", _floats),  # insertion tables of repairs, grown on demand
-    ("table_after", _ints),
+    ("table_after", _nodes),
     ("best_cost", _floats),
     ("best_column", _ints),
 ]
 
 
-@structref.register
-class _StateRef(types.StructRef):  # type: ignore[misc]
-    """The compiled type of a state."""
+state_type = HandleType("neuralns.State", _FIELDS)
+_owner = state_type.owner
 
 
-class State(structref.StructRefProxy):  # type: ignore[misc]
-    """Handle on a compiled state; made by `new_state`, read by `routes_of`."""
-
-
-structref.define_boxing(_StateRef, State)
-state_type = _StateRef(_FIELDS)
+class State(Handle):
+    """A solution in the compiled world; made by `new_state`, read by `routes_of`."""
 
 
 # --- Randomness: xoshiro256++ (Blackman & Vigna 2021), seeded by numpy's SeedSequence. -------------------------------
@@ -217,24 +215,48 @@ def overloaded(state, slot):
 @compiled
 def best_insertion(state, customer, slot):
     """Return the least cost c_pi + c_is − c_ps of inserting a customer i into a route, and the p to insert it after."""
-    best, after = np.inf, 0
-    before, cut, here = 0, state.entry[slot], state.first[slot]
+    if state.distances.shape[0] == 0:
+        return _best_insertion_on_demand(state, customer, slot)
+    distances, distances_to, arc, successor = state.distances, state.distances_to, state.arc, state.successor
+    row = np.uint32(customer)
+    best, after = np.inf, np.uint32(0)
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+    to_customer = distances_to[row, 0]
+    while True:
+        cost = to_customer + distances[row, here] - cut
+        if cost < best:
+            best, after = cost, before
+        if here == 0:
+            return best, after
+        to_customer = distances_to[row, here]
+        before, cut, here = here, arc[here], successor[here]
+
+
+@compiled
+def _best_insertion_on_demand(state, customer, slot):
+    best, after = np.inf, np.uint32(0)
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     to_customer = distance(state, 0, customer)
     while True:
-        if state.distances.shape[0] > 0:
-            from_customer = state.distances[customer, here]
-        else:
-            from_customer = distance(state, customer, here)
+        from_customer = distance(state, customer, here)
         cost = to_customer + from_customer - cut
         if cost < best:
             best, after = cost, before
         if here == 0:
             return best, after
-        if state.distances.shape[0] > 0:
-            to_customer = state.distances_to[customer, here]
-        else:
-            to_customer = from_customer
+        # Distances computed from points are symmetric.
+        to_customer = from_customer
         before, cut, here = here, state.arc[here], state.successor[here]
+
+
+@compiled
+def insertion_cost(state, customer, slot, before):
+    """Return the cost c_pi + c_is − c_ps of inserting a customer i into a route after p (0: at its start)."""
+    if before == 0:
+        cut, after = state.entry[slot], state.first[slot]
+    else:
+        cut, after = state.arc[before], state.successor[before]
+    return distance(state, before, customer) + distance(state, customer, after) - cut
 
 
 @compiled
@@ -261,7 +283,8 @@ def remove(state, customer):
         if state.fault == 0:
             state.fault, state.fault_node = 1, customer
         return
-    slot, before, after = state.route[customer], state.predecessor[customer], state.successor[customer]
+    slot, before, after = np.uint32(state.route[customer]), state.predecessor[customer], state.successor[customer]
+    customer = np.uint32(customer)
     _save_slot(state, slot)
     _save_node(state, customer)
     bridge = distance(state, before, after)
@@ -306,6 +329,7 @@ def insert(state, customer, slot, before):
         if state.fault == 0:
             state.fault, state.fault_node = 3, customer
         return
+    customer, slot, before = np.uint32(customer), np.uint32(slot), np.uint32(before)
     _save_slot(state, slot)
     _save_node(state, customer)
     arriving = distance(state, before, customer)
@@ -493,7 +517,7 @@ def _allocate(
     customers, limit, vehicle_cost, rounding, demand, x, y, distances, distances_to, neighbours, random, keep
 ):
     nodes = customers + 1
-    state = structref.new(state_type)
+    state = structref.new(_owner)
     state.customers = customers
     state.limit = limit
     state.vehicle_cost = vehicle_cost
@@ -505,36 +529,36 @@ def _allocate(
     state.distances_to = distances_to
     state.neighbours = neighbours
     state.random = random
-    state.successor = np.zeros(nodes, np.int32)
-    state.predecessor = np.zeros(nodes, np.int32)
+    state.successor = np.zeros(nodes, np.uint32)
+    state.predecessor = np.zeros(nodes, np.uint32)
     state.route = np.full(nodes, -1, np.int32)
     state.arc = np.zeros(nodes)
-    state.first = np.zeros(nodes, np.int32)
+    state.first = np.zeros(nodes, np.uint32)
     state.entry = np.zeros(nodes)
     state.size = np.zeros(nodes, np.int32)
     state.load = np.zeros(nodes)
     state.length = np.zeros(nodes)
-    state.active = np.zeros(nodes, np.int32)
+    state.active = np.zeros(nodes, np.uint32)
     state.n_active = 0
-    state.free = np.zeros(nodes, np.int32)
+    state.free = np.zeros(nodes, np.uint32)
     state.n_free = 0
     state.n_routes = 0
     state.cost = 0.0
-    state.removed = np.zeros(nodes, np.int32)
+    state.removed = np.zeros(nodes, np.uint32)
     state.n_removed = 0
-    state.place = np.zeros(nodes, np.int32)
+    state.place = np.zeros(nodes, np.uint32)
     state.stamp = 1
     state.node_stamp = np.zeros(nodes, np.int64)
     state.n_saved = 0
-    state.saved = np.zeros(nodes, np.int32)
-    state.saved_successor = np.zeros(nodes, np.int32)
-    state.saved_predecessor = np.zeros(nodes, np.int32)
+    state.saved = np.zeros(nodes, np.uint32)
+    state.saved_successor = np.zeros(nodes, np.uint32)
+    state.saved_predecessor = np.zeros(nodes, np.uint32)
     state.saved_route = np.zeros(nodes, np.int32)
     state.saved_arc = np.zeros(nodes)
     state.slot_stamp = np.zeros(nodes, np.int64)
     state.n_saved_slots = 0
-    state.saved_slot = np.zeros(nodes, np.int32)
-    state.saved_first = np.zeros(nodes, np.int32)
+    state.saved_slot = np.zeros(nodes, np.uint32)
+    state.saved_first = np.zeros(nodes, np.uint32)
     state.saved_entry = np.zeros(nodes)
     state.saved_size = np.zeros(nodes, np.int32)
     state.saved_load = np.zeros(nodes)
@@ -545,13 +569,13 @@ def _allocate(
     state.fault = 0
     state.fault_node = 0
     state.keys = np.zeros(nodes)
-    state.items = np.zeros(nodes, np.int32)
-    state.order = np.zeros(nodes, np.int32)
+    state.items = np.zeros(nodes, np.uint32)
+    state.order = np.zeros(nodes, np.uint32)
     state.marks = np.zeros(nodes, np.int64)
     state.slot_marks = np.zeros(nodes, np.int64)
     state.mark = 0
     state.table_cost = np.zeros(0)
-    state.table_after = np.zeros(0, np.int32)
+    state.table_after = np.zeros(0, np.uint32)
     state.best_cost = np.zeros(nodes)
     state.best_column = np.zeros(nodes, np.int32)
     return state
@@ -630,7 +654,7 @@ def new_state(
         np.fill_diagonal(matrix, 0.0)
         transposed = matrix if np.array_equal(matrix, matrix.T) else np.ascontiguousarray(matrix.T)
     neighbours = nearest_neighbours(instance, nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS)
-    state = _allocate(
+    owner = _allocate(
         instance.customers,
         instance.capacity * (1.0 + LOAD_TOLERANCE / 2),
         instance.vehicle_cost,
@@ -640,10 +664,11 @@ def new_state(
         np.ascontiguousarray(instance.points[:, 1]),
         matrix,
         transposed,
-        neighbours,
+        neighbours.astype(np.uint32),
         seed_words(seed),
         history,
     )
+    state = State(state_type, owner)
     if solution is not None:
         load_solution(state, solution)
     return state

@@ -1,0 +1,111 @@
+"""Damaged files are read or refused with a sentence; nothing else ever happens."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neuralns import InputError, read, read_solution, savings
+
+ODD_NUMBERS = ["", "0", "-1", "2.5", "7", "1e200", "1e-320", "1e400", "nan", "-inf", "9" * 40, "9" * 5000, "0" * 5000]
+ODD_WORDS = ["1_0", "٣", "0x1", "1\xa02", "null", "true", '"a"', "[1]", "{}", "[" * 3000, ":", "#", "EOF", "X_SECTION"]
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+def lose_lines(draw: Any, text: str) -> str:
+    lines = text.split("\n")
+    start = draw(st.integers(0, len(lines) - 1))
+    del lines[start : start + draw(st.integers(1, 3))]
+    return "\n".join(lines)
+
+
+def repeat_lines(draw: Any, text: str) -> str:
+    lines = text.split("\n")
+    start, length = draw(st.integers(0, len(lines) - 1)), draw(st.integers(1, 6))
+    place = draw(st.integers(0, len(lines)))
+    return "\n".join([*lines[:place], *lines[start : start + length], *lines[place:]])
+
+
+def swap_lines(draw: Any, text: str) -> str:
+    lines = text.split("\n")
+    one, two, three = sorted(draw(st.lists(st.integers(0, len(lines)), min_size=3, max_size=3)))
+    return "\n".join([*lines[:one], *lines[two:three], *lines[one:two], *lines[three:]])
+
+
+def change_number(draw: Any, text: str) -> str:
+    found = list(NUMBER.finditer(text))
+    if not found:
+        return text
+    place = draw(st.sampled_from(found))
+    return text[: place.start()] + draw(st.sampled_from(ODD_NUMBERS + ODD_WORDS)) + text[place.end() :]
+
+
+def add_word(draw: Any, text: str) -> str:
+    place = draw(st.integers(0, len(text)))
+    word = draw(st.sampled_from(ODD_WORDS) | st.text(st.characters(codec="utf-8"), max_size=3))
+    return text[:place] + word + text[place:]
+
+
+def cut_off(draw: Any, text: str) -> str:
+    return text[: draw(st.integers(0, len(text)))]
+
+
+ACCIDENTS = [lose_lines, repeat_lines, swap_lines, change_number, add_word, cut_off]
+
+
+@st.composite
+def damaged(draw: Any, text: str) -> bytes:
+    """The text after a few accidents and flipped bits."""
+    for accident in draw(st.lists(st.sampled_from(ACCIDENTS), min_size=1, max_size=4)):
+        text = accident(draw, text)
+    content = bytearray(text.encode())
+    for _ in range(draw(st.integers(0, 2)) if content else 0):
+        content[draw(st.integers(0, len(content) - 1))] ^= 1 << draw(st.integers(0, 7))
+    return bytes(content)
+
+
+@pytest.mark.parametrize("kind", texts.INSTANCES)
+@settings(max_examples=6000, deadline=None)
+@given(st.data())
+def test_a_damaged_instance_file_is_refused_or_gives_an_instance_to_work_with(
+    kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"damaged-instance.{kind}"
+    path.write_bytes(data.draw(damaged(texts.INSTANCES[kind])))
+    try:
+        instance = read(path)
+    except InputError as error:
+        assert_sentence(error, path)
+        return
+    assert instance.customers >= 1
+    assert np.isfinite(instance.points).all()
+    assert savings(instance).faults() == []
+
+
+@pytest.mark.parametrize("kind", texts.SOLUTIONS)
+@settings(max_examples=6000, deadline=None)
+@given(st.data())
+def test_a_damaged_solution_file_is_refused_or_gives_a_solution_to_check(
+    kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"damaged-solution.{kind}"
+    path.write_bytes(data.draw(damaged(texts.SOLUTIONS[kind])))
+    try:
+        solution = read_solution(texts.TINY, path)
+    except InputError as error:
+        assert_sentence(error, path)
+        return
+    served = sorted(customer for route in solution.routes for customer in route)
+    assert bool(solution.faults()) == (served != [1, 2, 3] or (2, 3) in [tuple(sorted(r))[-2:] for r in solution.routes])
+
+
+def assert_sentence(error: InputError, path: Path) -> None:
+    assert str(error).startswith(str(path))
+    assert str(error).endswith((".", "?"))

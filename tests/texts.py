@@ -1,0 +1,76 @@
+"""Small files of every format that is read, all of the same shape: three customers and two routes."""
+
+from __future__ import annotations
+
+import json
+
+from neuralns import Instance, Solution
+from neuralns.problem.files import instance_to_json, solution_to_json
+
+EUCLIDEAN = """NAME : tiny
+COMMENT : three customers
+TYPE : CVRP
+DIMENSION : 4
+EDGE_WEIGHT_TYPE : EUC_2D
+CAPACITY : 10
+NODE_COORD_SECTION
+1 0 0
+2 3 4
+3 6 8
+4 0 5.5
+DEMAND_SECTION
+1 0
+2 4
+3 5
+4 6
+DEPOT_SECTION
+1
+-1
+EOF
+"""
+EXPLICIT = """NAME : tiny
+TYPE : CVRP
+DIMENSION : 4
+EDGE_WEIGHT_TYPE : EXPLICIT
+EDGE_WEIGHT_FORMAT : LOWER_ROW
+CAPACITY : 10
+EDGE_WEIGHT_SECTION
+5
+10 5
+6 4 7
+DEMAND_SECTION
+1 0
+2 4
+3 5
+4 6
+DEPOT_SECTION
+1
+-1
+EOF
+"""
+SOLOMON = """R104
+
+VEHICLE
+NUMBER     CAPACITY
+  25         200
+
+CUSTOMER
+CUST NO.  XCOORD.   YCOORD.    DEMAND   READY TIME  DUE DATE   SERVICE   TIME
+
+    0      35         35          0          0       230          0
+    1      41         49         10          0       204         10
+    2      35.5       17          7          0       202         10
+    3      55         45         13.25       0       197         10
+"""
+TINY = Instance("tiny", [0, 4, 5, 6], 10, [[0, 0], [3, 4], [6, 8], [0, 5.5]], vehicle_cost=2.5, best_known=40)
+SERVED = Solution(TINY, [[1, 2], [3]])
+INSTANCES = {
+    "vrplib": EUCLIDEAN,
+    "explicit": EXPLICIT,
+    "solomon": SOLOMON,
+    "json": json.dumps(instance_to_json(TINY), indent=1),
+}
+SOLUTIONS = {
+    "sol": "Route #1: 1 2\nRoute #2: 3\nCost 36\n",
+    "json": json.dumps(solution_to_json(SERVED), indent=1),
+}
