@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from helpers import plane, solution_in
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from neuralns import Instance, Solution
+from neuralns import Instance, Solution, random_tours
 from neuralns.operators.registry import operator
 from neuralns.operators.state import new_state, remove
 
@@ -56,3 +59,57 @@ def test_a_vehicles_cost_keeps_customers_on_existing_routes(repair: str) -> None
         instance = Instance("apart", [0, 1, 1], 2, matrix=matrix, vehicle_cost=vehicle_cost)
         routes = repaired(Solution(instance, [[1], [2]]), [2], repair)
         assert {tuple(sorted(route)) for route in routes} == expected
+
+
+def naive_repair(solution: Solution, taken: list[int], depth: int) -> Solution:
+    """Greedy (depth 1) or regret insertion that recomputes everything after each insertion."""
+    instance = solution.instance
+    routes = [[c for c in route if c not in taken] for route in solution.routes]
+    routes = [route for route in routes if route]
+    waiting = list(taken)
+    while waiting:
+        choices = []
+        for customer in waiting:
+            options: list[tuple[float, int, int]] = []
+            for number, route in enumerate(routes):
+                if sum(instance.demands[c] for c in [*route, customer]) <= instance.capacity + 1e-9:
+                    stops = [0, *route, 0]
+                    costs = [
+                        instance.distance(stops[place], customer)
+                        + instance.distance(customer, stops[place + 1])
+                        - instance.distance(stops[place], stops[place + 1])
+                        for place in range(len(route) + 1)
+                    ]
+                    options.append((min(costs), number, int(np.argmin(costs))))
+            opening = instance.distance(0, customer) + instance.distance(customer, 0) + instance.vehicle_cost
+            options.append((opening, -1, 0))
+            options.sort()
+            padded = [cost for cost, _, _ in options] + [np.inf] * depth
+            regret = sum(padded[place] - padded[0] for place in range(1, depth)) if depth > 1 else -padded[0]
+            choices.append((-regret, padded[0], customer, options[0]))
+        _, _, customer, (_, number, place) = min(choices)
+        waiting.remove(customer)
+        if number < 0:
+            routes.append([customer])
+        else:
+            routes[number].insert(place, customer)
+    return Solution(instance, routes)
+
+
+@pytest.mark.parametrize(("repair", "depth"), [("greedy", 1), ("regret-2", 2)])
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2, 16), st.integers(0, 10**6), st.data())
+def test_a_repair_with_its_table_equals_one_that_recomputes_everything(
+    repair: str, depth: int, customers: int, seed: int, data: st.DataObject
+) -> None:
+    rng = np.random.default_rng(seed)
+    demands = [0.0, *rng.integers(1, 10, size=customers).tolist()]
+    points = rng.uniform(0, 100, size=(customers + 1, 2))
+    instance = Instance("random", demands, 20, points, vehicle_cost=data.draw(st.sampled_from([0.0, 50.0])))
+    solution = random_tours(instance, seed)
+    taken = [int(c) for c in rng.permutation(np.arange(1, customers + 1))[: data.draw(st.integers(1, customers))]]
+    state = new_state(instance, 0, solution=solution)
+    for customer in taken:
+        remove(state, customer)
+    operator(repair).compiled(state)
+    assert set(solution_in(state, instance).routes) == set(naive_repair(solution, taken, depth).routes)

@@ -112,7 +112,7 @@ def greedy(state):
 
 @compiled
 def _find_regret(state, row, width, depth):
-    """Note the regret of a row in ``best_cost`` (its cost in ``keys``) and the cheapest column in ``best_column``."""
+    """Note the regret of a row, its least cost, the cost of its k-th best route, and the column of the best."""
     first, second, third, fourth, where = np.inf, np.inf, np.inf, np.inf, -1
     for column in range(-1, state.n_active):
         if column < 0:
@@ -133,8 +133,7 @@ def _find_regret(state, row, width, depth):
         regret, last = regret + third - first, third
     if depth > 3:
         regret, last = regret + fourth - first, fourth
-    state.best_cost[row], state.keys[row], state.best_column[row] = regret, first, where
-    return last
+    state.best_cost[row], state.keys[row], state.row_limit[row], state.best_column[row] = regret, first, last, where
 
 
 @compiled
@@ -154,13 +153,18 @@ def insert_by_regret(state, depth):
                 chosen = index
         row = state.order[chosen]
         inserted = state.items[row]
+        fresh = state.best_column[row] < 0
         changed = _insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
         for index in range(rows):
             row = state.order[index]
+            cell = row * width + changed
+            known = np.inf if fresh else state.table_cost[cell]
             _update_cell(state, row, changed, width, inserted)
-            _find_regret(state, row, width, depth)
+            # A route that was and is worse than the k-th best changes nothing.
+            if known <= state.row_limit[row] or state.table_cost[cell] <= state.row_limit[row]:
+                _find_regret(state, row, width, depth)
 
 
 @repair("regret-2", "greedy")

@@ -105,6 +105,7 @@ _FIELDS: list[tuple[str, Any]] = [
     ("table_after", _nodes),
     ("best_cost", _floats),
     ("best_column", _ints),
+    ("row_limit", _floats),
 ]
 
 
@@ -578,6 +579,7 @@ def _allocate(
     state.table_after = np.zeros(0, np.uint32)
     state.best_cost = np.zeros(nodes)
     state.best_column = np.zeros(nodes, np.int32)
+    state.row_limit = np.zeros(nodes)
     return state
 
 

@@ -1,0 +1,61 @@
+"""Every code block of the README and the docs runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMAND = "from neuralns.cli import main; main()"
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def shortened(text: str) -> str:
+    """The same code with shorter runs."""
+    text = re.sub(r"MaxTime\(\d+\)", "MaxTime(0.2)", text)
+    return re.sub(r"--time \d+", "--time 0.2", text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
+    program = ""
+    for block in blocks(page, "python"):
+        if name := re.match(r"# (\w+\.py)\n", block):
+            (tmp_path / name[1]).write_text(block, encoding="utf-8")
+        else:
+            program += shortened(block) + "\n"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    write_own_instance(tmp_path)
+    for line in shortened("\n".join(blocks(page, "sh"))).splitlines():
+        words = shlex.split(line, comments=True)
+        if words and words[0] == "neuralns":
+            done = subprocess.run(
+                [sys.executable, "-c", COMMAND, *words[1:]], cwd=tmp_path, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+        elif words:
+            assert words[0] == "make", f"{line}: neither neuralns nor make"
+            assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), line
+
+
+def write_own_instance(folder: Path) -> None:
+    """The file that the pages call my.vrp."""
+    arguments = ["generate", "my.vrp", "--customers", "30"]
+    subprocess.run([sys.executable, "-c", COMMAND, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
