@@ -62,7 +62,8 @@ CUST NO.  XCOORD.   YCOORD.    DEMAND   READY TIME  DUE DATE   SERVICE   TIME
     2      35.5       17          7          0       202         10
     3      55         45         13.25       0       197         10
 """
-TINY = Instance("tiny", [0, 4, 5, 6], 10, [[0, 0], [3, 4], [6, 8], [0, 5.5]], vehicle_cost=2.5, best_known=40)
+POINTS = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 5.5]]
+TINY = Instance("tiny", [0, 4, 5, 6], 10, POINTS, vehicle_cost=2.5, best_known=40)
 SERVED = Solution(TINY, [[1, 2], [3]])
 INSTANCES = {
     "vrplib": EUCLIDEAN,

@@ -96,7 +96,7 @@ def naive_repair(solution: Solution, taken: list[int], depth: int) -> Solution:
     return Solution(instance, routes)
 
 
-@pytest.mark.parametrize(("repair", "depth"), [("greedy", 1), ("regret-2", 2)])
+@pytest.mark.parametrize(("repair", "depth"), [("greedy", 1), ("regret-2", 2), ("regret-3", 3), ("regret-4", 4)])
 @settings(deadline=None, max_examples=60)
 @given(st.integers(2, 16), st.integers(0, 10**6), st.data())
 def test_a_repair_with_its_table_equals_one_that_recomputes_everything(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import texts
 from neuralns import InputError, read, read_solution, savings
 
 ODD_NUMBERS = ["", "0", "-1", "2.5", "7", "1e200", "1e-320", "1e400", "nan", "-inf", "9" * 40, "9" * 5000, "0" * 5000]
@@ -19,27 +18,27 @@ ODD_WORDS = ["1_0", "٣", "0x1", "1\xa02", "null", "true", '"a"', "[1]", "{}", "
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
-def lose_lines(draw: Any, text: str) -> str:
+def lose_lines(draw: st.DrawFn, text: str) -> str:
     lines = text.split("\n")
     start = draw(st.integers(0, len(lines) - 1))
     del lines[start : start + draw(st.integers(1, 3))]
     return "\n".join(lines)
 
 
-def repeat_lines(draw: Any, text: str) -> str:
+def repeat_lines(draw: st.DrawFn, text: str) -> str:
     lines = text.split("\n")
     start, length = draw(st.integers(0, len(lines) - 1)), draw(st.integers(1, 6))
     place = draw(st.integers(0, len(lines)))
     return "\n".join([*lines[:place], *lines[start : start + length], *lines[place:]])
 
 
-def swap_lines(draw: Any, text: str) -> str:
+def swap_lines(draw: st.DrawFn, text: str) -> str:
     lines = text.split("\n")
     one, two, three = sorted(draw(st.lists(st.integers(0, len(lines)), min_size=3, max_size=3)))
     return "\n".join([*lines[:one], *lines[two:three], *lines[one:two], *lines[three:]])
 
 
-def change_number(draw: Any, text: str) -> str:
+def change_number(draw: st.DrawFn, text: str) -> str:
     found = list(NUMBER.finditer(text))
     if not found:
         return text
@@ -47,13 +46,13 @@ def change_number(draw: Any, text: str) -> str:
     return text[: place.start()] + draw(st.sampled_from(ODD_NUMBERS + ODD_WORDS)) + text[place.end() :]
 
 
-def add_word(draw: Any, text: str) -> str:
+def add_word(draw: st.DrawFn, text: str) -> str:
     place = draw(st.integers(0, len(text)))
     word = draw(st.sampled_from(ODD_WORDS) | st.text(st.characters(codec="utf-8"), max_size=3))
     return text[:place] + word + text[place:]
 
 
-def cut_off(draw: Any, text: str) -> str:
+def cut_off(draw: st.DrawFn, text: str) -> str:
     return text[: draw(st.integers(0, len(text)))]
 
 
@@ -61,7 +60,7 @@ ACCIDENTS = [lose_lines, repeat_lines, swap_lines, change_number, add_word, cut_
 
 
 @st.composite
-def damaged(draw: Any, text: str) -> bytes:
+def damaged(draw: st.DrawFn, text: str) -> bytes:
     """The text after a few accidents and flipped bits."""
     for accident in draw(st.lists(st.sampled_from(ACCIDENTS), min_size=1, max_size=4)):
         text = accident(draw, text)
@@ -103,7 +102,9 @@ def test_a_damaged_solution_file_is_refused_or_gives_a_solution_to_check(
         assert_sentence(error, path)
         return
     served = sorted(customer for route in solution.routes for customer in route)
-    assert bool(solution.faults()) == (served != [1, 2, 3] or (2, 3) in [tuple(sorted(r))[-2:] for r in solution.routes])
+    assert bool(solution.faults()) == (
+        served != [1, 2, 3] or (2, 3) in [tuple(sorted(r))[-2:] for r in solution.routes]
+    )
 
 
 def assert_sentence(error: InputError, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from neuralns import InputError, Instance
 from neuralns.problem import instance as instance_module
 
-SQUARE = {"demands": [0, 1, 2, 3], "capacity": 6, "coordinates": [[0, 0], [0, 3], [4, 3], [4, 0]]}
+SQUARE: dict[str, Any] = {"demands": [0, 1, 2, 3], "capacity": 6, "coordinates": [[0, 0], [0, 3], [4, 3], [4, 0]]}
 ONE_WAY = [[0, 1, 2], [3, 0, 4], [5, 6, 0]]
 
 
@@ -19,8 +20,9 @@ def square(**changes: Any) -> Instance:
 
 
 def test_distances_are_euclidean_between_coordinates() -> None:
-    assert square().distances is not None
-    assert square().distances.tolist() == [[0, 3, 5, 4], [3, 0, 4, 5], [5, 4, 0, 3], [4, 5, 3, 0]]  # type: ignore[union-attr]
+    distances = square().distances
+    assert distances is not None
+    assert distances.tolist() == [[0, 3, 5, 4], [3, 0, 4, 5], [5, 4, 0, 3], [4, 5, 3, 0]]
 
 
 def test_a_matrix_comes_before_coordinates() -> None:
@@ -31,7 +33,7 @@ def test_a_matrix_comes_before_coordinates() -> None:
 
 @pytest.mark.parametrize(("rounding", "expected"), [("none", 2**0.5), ("round", 1), ("trunc", 1), ("dimacs", 1.4)])
 def test_one_distance_and_the_matrix_are_rounded_alike(rounding: str, expected: float) -> None:
-    instance = Instance("pair", [0, 1], 1, [[0, 0], [1, 1]]).with_rounding(rounding)
+    instance = Instance("pair", [0, 1], 1, [[3, 3], [4, 4]]).with_rounding(rounding)
     assert instance.distances is not None
     assert instance.distance(0, 1) == instance.distances[0, 1] == expected
 
@@ -42,13 +44,17 @@ def test_a_given_matrix_is_rounded_too() -> None:
 
 
 def test_no_matrix_is_held_above_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instance_module, "MATRIX_LIMIT", 4)
+    assert square().distances is not None
     monkeypatch.setattr(instance_module, "MATRIX_LIMIT", 3)
     assert square().distances is None
-    assert square().distance(0, 2) == 5
+    assert square().distance(1, 3) == 5
 
 
-def test_arrays_of_an_instance_cannot_be_changed() -> None:
+def test_an_instance_cannot_be_changed() -> None:
     instance = square()
+    with pytest.raises(FrozenInstanceError):
+        instance.capacity = 7  # type: ignore[misc]
     for array in (instance.demands, instance.coordinates, instance.distances):
         assert array is not None
         with pytest.raises(ValueError, match="read-only"):
@@ -78,7 +84,10 @@ def test_arrays_of_an_instance_cannot_be_changed() -> None:
         ({"coordinates": [[0, 0], [1, 1]]}, r"coordinates of shape \(2, 2\) do not fit 4 demands"),
         ({"coordinates": [[0], [1, 1]]}, "coordinates must be a table of numbers"),
         ({"coordinates": [[0, 0], [1, 1], [2, np.inf], [3, 3]]}, "coordinates: value inf of node 2"),
-        ({"coordinates": [[0, 0], [1, 1], [2, 1e200], [3, 3]]}, r"value 1e\+200 of node 2 is too large to compute with"),
+        (
+            {"coordinates": [[0, 0], [1, 1], [2, 1e200], [3, 3]]},
+            r"value 1e\+200 of node 2 is too large to compute with",
+        ),
         ({"matrix": ONE_WAY}, r"matrix of shape \(3, 3\) does not fit 4 demands"),
         ({"matrix": -np.eye(4)}, "distance -1 from node 0 to node 0 is negative"),
         ({"matrix": np.full((4, 4), 1e200)}, "is too large to compute with"),
@@ -112,7 +121,7 @@ def test_the_first_customers_come_with_a_capacity_in_proportion() -> None:
     assert first.name == "square:2"
     assert (first.customers, first.capacity) == (2, 4)
     assert first.demands.tolist() == [0, 1, 2]
-    assert first.points.tolist() == SQUARE["coordinates"][:3]  # type: ignore[index]
+    assert first.points.tolist() == SQUARE["coordinates"][:3]
     assert (first.vehicle_cost, first.rounding, first.best_known) == (7, "round", None)
 
 

@@ -71,7 +71,8 @@ def test_a_checked_solution_is_returned_as_it_is() -> None:
     ("routes", "sentence"),
     [
         ([[1], [3]], r"start\.sol does not fit square: customer 2 is not visited\.$"),
-        ([[1, 1], [3]], r"start\.sol does not fit square: customer 1 is visited 2 times\. \(1 more faults\)$"),
+        ([[1, 1], [3]], r"start\.sol does not fit square: customer 1 is visited 2 times\. \(1 more fault\)$"),
+        ([], r"start\.sol does not fit square: customer 1 is not visited\. \(2 more faults\)$"),
     ],
 )
 def test_a_checked_solution_with_faults_is_refused_by_the_first(routes: list[list[int]], sentence: str) -> None:

@@ -50,7 +50,8 @@ def check(
         verdict = "feasible" if not faults else "not feasible"
         cost = f"cost {format_cost(answer.cost)} (rounding {problem.rounding})" if known else "no cost"
         gap = f", {answer.gap:.2f} % above the best known" if known and not faults and answer.gap is not None else ""
-        console.print(f"{problem.name}: {verdict}, {cost}, {len(answer.routes)} routes{gap}")
+        routes = f"{len(answer.routes)} route{'' if len(answer.routes) == 1 else 's'}"
+        console.print(f"{problem.name}: {verdict}, {cost}, {routes}{gap}")
         for fault in faults:
             console.print(f"  {fault}")
     if faults:

@@ -89,3 +89,30 @@ def greedy_route(state, quota):
             if state.size[slot] > 0 and (shortest < 0 or state.length[slot] < state.length[shortest]):
                 shortest = slot
         remove_route(state, shortest, quota)
+
+
+@destroy("worst-load", "greedy")
+def worst_load(state, quota):
+    """Remove customers that cost much, demand much, and ride on routes with few customers.
+
+    Score g_i / ḡ + q_i / q̄ + m̄ / m_i: gain, demand and the size of the route against their means. From the highest
+    down, take rank ⌊y^p · m⌋ for y uniform, p = 3. Worst removal of Ropke & Pisinger 2006 with the terms of load and
+    route that Demir, Bektaş & Laporte 2012 name.
+    """
+    mean_gain, mean_demand = 1e-12, 1e-12
+    for customer in range(1, state.customers + 1):
+        state.best_cost[customer] = removal_gain(state, customer)
+        mean_gain += state.best_cost[customer] / state.customers
+        mean_demand += state.demand[customer] / state.customers
+    mean_size = state.customers / state.n_routes
+    for customer in range(1, state.customers + 1):
+        score = state.best_cost[customer] / mean_gain + state.demand[customer] / mean_demand
+        state.keys[customer - 1] = score + mean_size / state.size[state.route[customer]]
+        state.items[customer - 1] = customer
+    count = state.customers
+    while state.n_removed < quota:
+        rank = random_rank(state, count, WORST_DETERMINISM)
+        select_largest(state.keys, state.items, count, rank)
+        remove(state, state.items[rank])
+        count -= 1
+        state.keys[rank], state.items[rank] = state.keys[count], state.items[count]

@@ -4,7 +4,22 @@ import numpy as np
 
 from neuralns.compiling import compiled
 from neuralns.operators.registry import repair
-from neuralns.operators.state import best_insertion, fits, insert, insertion_cost, open_route, opening_cost
+from neuralns.operators.state import (
+    best_insertion,
+    distance,
+    fits,
+    insert,
+    insertion_cost,
+    open_route,
+    opening_cost,
+    randint,
+    random,
+)
+
+BLINK_RATE = 0.01
+"""Probability that a better place is overlooked."""
+NOISE = 0.025
+"""Amplitude of the noise of insertion costs, as a share of the longest distance from the depot."""
 
 # The insertion table has a row for each removed customer and a column for each active route: the least cost of
 # inserting the one into the other, and where. An insertion changes one column; the rest stays valid.
@@ -176,3 +191,140 @@ def regret_2(state):
     the cheapest one on equal regrets. Pisinger & Ropke 2007, section 5.2 (regret-k).
     """
     insert_by_regret(state, 2)
+
+
+@repair("regret-3", "greedy")
+def regret_3(state):
+    """Insert the customer that loses most if its best route is taken: regret over the three best routes.
+
+    Regret-k for k = 3, see regret-2. Pisinger & Ropke 2007, section 5.2.
+    """
+    insert_by_regret(state, 3)
+
+
+@repair("regret-4", "greedy")
+def regret_4(state):
+    """Insert the customer that loses most if its best route is taken: regret over the four best routes.
+
+    Regret-k for k = 4, see regret-2. Pisinger & Ropke 2007, section 5.2.
+    """
+    insert_by_regret(state, 4)
+
+
+@compiled
+def _order_removed(state):
+    """Copy the removal list to ``items``, sorted by chance, demand, or distance from the depot (near or far first)."""
+    count = state.n_removed
+    draw = random(state) * 11.0
+    for index in range(count):
+        customer = state.removed[index]
+        if draw < 4.0:
+            key = random(state)
+        elif draw < 8.0:
+            key = -state.demand[customer]
+        elif draw < 10.0:
+            key = -distance(state, 0, customer)
+        else:
+            key = distance(state, 0, customer)
+        place = index
+        while place > 0 and state.keys[place - 1] > key:
+            state.keys[place], state.items[place] = state.keys[place - 1], state.items[place - 1]
+            place -= 1
+        state.keys[place], state.items[place] = key, customer
+    return count
+
+
+@repair("blinks", "greedy")
+def blinks(state):
+    """Insert customers one by one at their cheapest place, overlooking some places by chance.
+
+    The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1. Each place
+    that is better than the best one so far is overlooked with probability 0.01. Greedy insertion with blinks of
+    Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
+    """
+    distances, distances_to, arc, successor = state.distances, state.distances_to, state.arc, state.successor
+    held = distances.shape[0] > 0
+    for index in range(_order_removed(state)):
+        customer = state.items[index]
+        best, where, after = np.inf, -1, np.uint32(0)
+        for column in range(state.n_active):
+            slot = state.active[column]
+            if state.size[slot] == 0 or not fits(state, customer, slot):
+                continue
+            before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+            arriving = distance(state, 0, customer)
+            while True:
+                leaving = distances[customer, here] if held else distance(state, customer, here)
+                cost = arriving + leaving - cut
+                if cost < best and random(state) >= BLINK_RATE:
+                    best, where, after = cost, np.int64(slot), before
+                if here == 0:
+                    break
+                arriving = distances_to[customer, here] if held else leaving
+                before, cut, here = here, arc[here], successor[here]
+        if where < 0 or opening_cost(state, customer) < best:
+            insert(state, customer, open_route(state), 0)
+        else:
+            insert(state, customer, where, after)
+
+
+@repair("noise", "greedy")
+def greedy_with_noise(state):
+    """Insert the customer of the least cost overall, again and again, with costs blurred by noise.
+
+    Each customer's least cost in a route is c_pi + c_is − c_ps + η · c_max · u for u uniform in [−1, 1), η = 0.025 and
+    c_max the longest distance from the depot to a customer of the removal list. Ropke & Pisinger 2006, section 3.6.
+    """
+    rows, width = _fill_table(state)
+    amplitude = 0.0
+    for row in range(rows):
+        amplitude = max(amplitude, NOISE * distance(state, 0, state.items[row]))
+    for row in range(rows):
+        state.order[row] = row
+        for column in range(state.n_active):
+            state.table_cost[row * width + column] += amplitude * (2.0 * random(state) - 1.0)
+        _find_best(state, row, width)
+    while rows > 0:
+        chosen = 0
+        for index in range(1, rows):
+            if state.best_cost[state.order[index]] < state.best_cost[state.order[chosen]]:
+                chosen = index
+        row = state.order[chosen]
+        changed = _insert_row(state, row, state.best_column[row], width)
+        rows -= 1
+        state.order[chosen] = state.order[rows]
+        slot = state.active[changed]
+        for index in range(rows):
+            row = state.order[index]
+            cell = row * width + changed
+            state.table_cost[cell] = np.inf
+            if fits(state, state.items[row], slot):
+                state.table_cost[cell], state.table_after[cell] = best_insertion(state, state.items[row], slot)
+                state.table_cost[cell] += amplitude * (2.0 * random(state) - 1.0)
+            _find_best(state, row, width)
+
+
+@repair("random-insertion", "random")
+def random_insertion(state):
+    """Insert each customer at a random place of a random route with room.
+
+    Every route with room is as likely as any other, and so is every place on it; without room anywhere a route is
+    opened. A baseline since Shaw 1998.
+    """
+    while state.n_removed > 0:
+        customer = state.removed[state.n_removed - 1]
+        chosen, seen = -1, 0
+        for column in range(state.n_active):
+            slot = state.active[column]
+            if state.size[slot] > 0 and fits(state, customer, slot):
+                seen += 1
+                if randint(state, seen) == 0:
+                    chosen = np.int64(slot)
+        if chosen < 0:
+            insert(state, customer, open_route(state), 0)
+            continue
+        before = np.uint32(0)
+        following = state.first[chosen]
+        for _ in range(randint(state, state.size[chosen] + 1)):
+            before, following = following, state.successor[following]
+        insert(state, customer, chosen, before)

@@ -162,7 +162,7 @@ def load_operators(path: str | os.PathLike[str]) -> tuple[Operator, ...]:
 
 
 def _load_built_in() -> None:
-    from neuralns.operators import greedy, insertion, random, related  # noqa: F401 (importing registers)
+    from neuralns.operators import greedy, insertion, random, related, strings  # noqa: F401 (importing registers)
 
 
 @dataclass(frozen=True)

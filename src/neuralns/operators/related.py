@@ -10,6 +10,9 @@ from neuralns.operators.state import distance, new_mark, randint, random, random
 PROXIMITY_DETERMINISM = 6.0
 """p of the proximity rule, as Ropke & Pisinger tuned Shaw's removal."""
 HISTORY_DETERMINISM = 3.0
+SHAW_DISTANCE, SHAW_DEMAND, SHAW_ROUTE = 9.0, 2.0, 3.0
+"""Weights φ, χ and ψ of Shaw's relatedness: those of Ropke & Pisinger, their weight of times for routes."""
+SHAW_NEIGHBOURS = 100
 
 
 @destroy("proximity", "related")
@@ -220,3 +223,41 @@ def historical(state, quota):
         remove(state, state.items[rank])
         count -= 1
         state.keys[rank], state.items[rank] = state.keys[count], state.items[count]
+
+
+@destroy("shaw", "related")
+def shaw(state, quota):
+    """Remove a random customer, then again and again one that is related to a random customer already removed.
+
+    Relatedness of i and j, less is closer: φ c_ij / c_max + χ |q_i − q_j| / q_max + ψ [i and j on different routes],
+    with φ = 9, χ = 2, ψ = 3, among the 100 nearest customers of i, c_max and q_max the largest values among them. From
+    the closest on, take rank ⌊y^p · m⌋ for y uniform, p = 6. Shaw 1998; Ropke & Pisinger 2006, section 3.1.1.
+    """
+    customer = random_routed(state)
+    while True:
+        came_from = state.order
+        came_from[customer] = state.route[customer]
+        remove(state, customer)
+        if state.n_removed >= quota:
+            return
+        centre = state.removed[randint(state, state.n_removed)]
+        count, farthest, widest = 0, 1e-12, 1e-12
+        for index in range(min(SHAW_NEIGHBOURS, state.neighbours.shape[1])):
+            other = state.neighbours[centre, index]
+            if state.route[other] >= 0:
+                state.items[count] = other
+                count += 1
+                farthest = max(farthest, distance(state, centre, other))
+                widest = max(widest, abs(state.demand[centre] - state.demand[other]))
+        if count == 0:
+            customer = random_routed(state)
+            continue
+        for index in range(count):
+            other = state.items[index]
+            far = SHAW_DISTANCE * distance(state, centre, other) / farthest
+            unlike = SHAW_DEMAND * abs(state.demand[centre] - state.demand[other]) / widest
+            apart = 0.0 if state.route[other] == came_from[centre] else SHAW_ROUTE
+            state.keys[index] = -(far + unlike + apart)
+        rank = random_rank(state, count, PROXIMITY_DETERMINISM)
+        select_largest(state.keys, state.items, count, rank)
+        customer = np.int64(state.items[rank])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from neuralns.problem.instance import Instance
 def bundled_names() -> tuple[str, ...]:
     """Return the names of the bundled instances, sorted by set and size."""
     names = [entry.name.removesuffix(".json") for entry in files("neuralns.problem").joinpath("data").iterdir()]
-    return tuple(sorted(names, key=lambda name: (name.split("-")[0], len(name), name)))
+    return tuple(sorted(names, key=lambda name: (name.split("-")[0], [int(part) for part in re.findall(r"\d+", name)])))
 
 
 def bundled(name: str) -> Instance:

@@ -45,7 +45,7 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None) -> 
     text = _read_text(path)
     if text.lstrip().startswith("{"):
         instance = instance_from_json(_parse_json(path, text), str(path))
-    elif re.search(r"^\s*CUST\b", text, re.MULTILINE) and "_SECTION" not in text:
+    elif re.search(r"^[^\S\n]*CUST\b", text, re.MULTILINE) and "_SECTION" not in text:
         instance = _read_solomon(path, text)
     else:
         instance = _read_vrplib(path, text)
@@ -75,12 +75,13 @@ def read_solution(instance: Instance, path: str | os.PathLike[str]) -> Solution:
 
     from vrplib.parse import parse_solution
 
-    for number, line in enumerate(text.splitlines(), 1):
-        if "Route" in line and not re.fullmatch(r"\s*Route\s*#?\s*\d*\s*:(\s*\d{1,9})*\s*", line):
-            raise InputError(f"{path}, line {number}: {line.strip()[:60]!r} is not a route ('Route #1: 4 2 7').")
-    if "Route" not in text:
+    found = [(number, " ".join(line.split())) for number, line in enumerate(text.splitlines(), 1) if "Route" in line]
+    if not found:
         raise InputError(f"{path}: no line 'Route #1: ...' found; is this a solution file?")
-    routes_only = "\n".join(" ".join(line.split()) for line in text.splitlines() if "Route" in line)
+    for number, line in found:
+        if not re.fullmatch(r"Route ?#? ?\d* ?:( ?\d{1,9}\b)*", line):
+            raise InputError(f"{path}, line {number}: {line[:60]!r} is not a route ('Route #1: 4 2 7').")
+    routes_only = "\n".join(line for _, line in found)
     return Solution(instance, parse_solution(routes_only)["routes"])
 
 
@@ -337,11 +338,11 @@ def _check_rows(
 
 def _finite(path: str | os.PathLike[str], number: int, word: str) -> float:
     try:
-        value = float(word)
+        # Python also takes digits of other scripts and underscores between digits for numbers; no other reader does.
+        value = float(word) if word.isascii() and "_" not in word else float("")
     except ValueError:
         raise InputError(f"{path}, line {number}: {word[:40]!r} is not a number.") from None
-    # Python accepts digits that vrplib's parser takes for text.
-    if not np.isfinite(value) or not word.isascii() or "_" in word:
+    if not np.isfinite(value):
         raise InputError(f"{path}, line {number}: {word[:40]!r} is not a finite number.")
     return value
 

@@ -88,6 +88,7 @@ class Solution:
         """Return the solution if it is feasible; otherwise refuse ``what`` with its first fault."""
         faults = self.faults()
         if faults:
-            more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+            others = len(faults) - 1
+            more = f" ({others} more fault{'s' if others > 1 else ''})" if others else ""
             raise InputError(f"{what} does not fit {self.instance.name}: {faults[0]}{more}")
         return self

@@ -1,0 +1,55 @@
+"""``neuralns generate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import invoke
+from neuralns import Instance, generate_solomon, generate_x, read
+
+
+@pytest.mark.parametrize("suffix", [".vrp", ".json"])
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("", generate_x(100)),
+        (
+            "--customers 30 --positions clustered --depot corner --demand unit --route-length 5 --seed 7",
+            generate_x(30, "corner", "clustered", "unit", 5, 7),
+        ),
+        ("--family solomon --customers 30 --positions mixed --seed 7", generate_solomon(30, "mixed", 7)),
+    ],
+    ids=["default", "x", "solomon"],
+)
+def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, arguments: str, expected: Instance) -> None:
+    path = tmp_path / f"new{suffix}"
+    outcome = invoke("generate", path, *arguments.split())
+    assert outcome.stdout == (
+        f"{expected.name}: {expected.customers} customers, capacity {expected.capacity:g}, written to {path}\n"
+    )
+    found = read(path)
+    np.testing.assert_array_equal(found.points, expected.points)
+    np.testing.assert_array_equal(found.demands, expected.demands)
+    assert (found.name, found.capacity, found.rounding) == (expected.name, expected.capacity, expected.rounding)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["new.vrp", "--family", "y"], "family 'y' is not known; choose x or solomon."),
+        (["new.vrp", "--customers", "0"], "0 customers cannot be generated; at least 1 is needed."),
+        (["new.vrp", "--seed", "-1"], "seed -1 must be a whole number of at least 0."),
+        (["new.vrp", "--depot", "north"], "depot 'north' is not known; choose one of random, center, corner."),
+        (["new.vrp", "--route-length", "nan"], "route length nan must lie between 1 and the number of customers."),
+        (["."], ".: is a folder, not a file."),
+    ],
+)
+def test_what_cannot_be_generated_is_refused_and_nothing_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke("generate", *arguments).refusal() == sentence
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,55 @@
+"""``neuralns operators``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commands import invoke, spawn
+from neuralns.operators.registry import operators, portfolio_names
+
+OWN = '''
+import neuralns
+
+
+@neuralns.destroy("mine")
+def mine(state, quota):
+    """Remove whom I like."""
+'''
+
+
+def test_every_operator_is_listed_with_what_it_does() -> None:
+    listed = invoke("operators", "--json").json
+    assert listed["operators"] == [
+        {"name": entry.name, "phase": entry.phase, "class": entry.kind, "summary": entry.summary}
+        for entry in operators()
+    ]
+    assert listed["portfolios"] == list(portfolio_names())
+
+
+def test_a_person_sees_a_table() -> None:
+    outcome = invoke("operators")
+    assert outcome.stdout.split()[:3] == ["name", "phase", "class"]
+    assert all(entry.name in outcome.stdout for entry in operators())
+    assert outcome.stdout.endswith(f"portfolios: {', '.join(portfolio_names())}\n")
+
+
+def test_operators_of_ones_own_are_listed_last(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    listed = spawn("operators", "--operators", tmp_path / "own.py", "--json").json["operators"]
+    assert listed[-1] == {"name": "mine", "phase": "destroy", "class": "own", "summary": "Remove whom I like."}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "cannot be read (no such file)."),
+        ("", "registers no operator (use the decorators neuralns.destroy and neuralns.repair)."),
+        ("1 / 0", "fails when run (ZeroDivisionError: division by zero)."),
+    ],
+)
+def test_a_file_without_operators_is_refused(tmp_path: Path, text: str | None, sentence: str) -> None:
+    if text is not None:
+        (tmp_path / "own.py").write_text(text)
+    assert invoke("operators", "--operators", tmp_path / "own.py").refusal().endswith(f"own.py: {sentence}")

@@ -1,0 +1,217 @@
+"""``neuralns solve``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import texts
+from commands import COMMAND, invoke, spawn
+from neuralns import Instance, read, read_solution, savings, write_instance
+
+SHORT = ("--iterations", 50, "--quiet")
+KEYS = {
+    "instance",
+    "customers",
+    "cost",
+    "best_known",
+    "gap",
+    "routes",
+    "feasible",
+    "iterations",
+    "runtime",
+    "stopped_by",
+    "seed",
+    "selector",
+    "portfolio",
+    "rounding",
+    "vehicle_cost",
+    "initial_cost",
+    "operators",
+}
+OWN = '''
+import neuralns
+from neuralns.operators.state import random_routed, remove
+
+
+@neuralns.destroy("mine")
+def mine(state, quota):
+    """Remove anybody."""
+    for _ in range(quota):
+        remove(state, random_routed(state))
+'''
+
+
+def test_a_search_prints_one_json_object_and_nothing_else() -> None:
+    found = spawn("solve", "E-n22-k4", "--iterations", 2000, "--seed", 1, "--json").json
+    assert set(found) >= KEYS
+    assert (found["instance"], found["customers"], found["best_known"]) == ("E-n22-k4", 21, 375)
+    assert (found["iterations"], found["stopped_by"], found["seed"]) == (2000, "iterations", 1)
+    assert (found["selector"], found["portfolio"], found["rounding"]) == ("roulette", "paper", "round")
+    assert found["feasible"] is True
+    assert sorted(customer for route in found["routes"] for customer in route) == list(range(1, 22))
+    assert found["gap"] == pytest.approx(100 * (found["cost"] / 375 - 1))
+    assert found["cost"] <= found["initial_cost"]
+    assert sum(use["used"] for use in found["operators"] if use["phase"] == "destroy") == 2000
+
+
+def test_the_seed_decides_the_routes() -> None:
+    one, same, other = (
+        invoke("solve", "A-n32-k5", *SHORT, "--initial", "random", "--seed", seed, "--json").json["routes"]
+        for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert one != other
+
+
+def test_options_reach_the_search() -> None:
+    options = "--customers 20 --vehicle-cost 100 --rounding trunc --selector fixed:worst-node,regret-2 --scale 2-5"
+    found = invoke("solve", "C101", *SHORT, *options.split(), "--portfolio", "worst-node,zone,regret-2", "--json").json
+    assert (found["instance"], found["customers"]) == ("C101:20", 20)
+    assert (found["vehicle_cost"], found["rounding"]) == (100, "trunc")
+    assert {use["name"]: use["used"] for use in found["operators"]} == {"worst-node": 50, "zone": 0, "regret-2": 50}
+
+
+@pytest.mark.parametrize("scale", ["7", "0.2", "1-20", "0.1-0.3", "500"])
+def test_the_scale_is_a_number_a_share_or_a_range(scale: str) -> None:
+    assert invoke("solve", "A-n32-k5", *SHORT, "--scale", scale, "--json").json["feasible"]
+
+
+def test_a_time_limit_is_kept() -> None:
+    found = invoke("solve", "A-n32-k5", "--time", 0.2, "--json", "--quiet").json
+    assert found["stopped_by"] == "time"
+    assert 0.2 <= found["runtime"] < 1
+
+
+@pytest.mark.parametrize("initial", ["savings", "insertion", "random"])
+def test_a_search_starts_from_the_method_named(initial: str) -> None:
+    found = invoke("solve", "A-n32-k5", "--iterations", 0, "--initial", initial, "--json").json
+    assert found["cost"] == found["initial_cost"]
+    assert (found["cost"] == savings(read("A-n32-k5")).cost) == (initial == "savings")
+
+
+def test_a_search_starts_from_a_solution_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.sol").write_text("".join(f"Route #{customer}: {customer}\n" for customer in range(1, 22)))
+    arguments = ("--iterations", 0, "--initial", tmp_path / "mine.sol", "--json")
+    assert len(invoke("solve", "E-n22-k4", *arguments).json["routes"]) == 21
+
+
+def test_routes_picture_and_trace_are_written(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.sol", "a.png", "a.csv")]
+    outcome = invoke("solve", "A-n32-k5", *SHORT, "-o", files[0], "--plot", files[1], "--trace", files[2])
+    assert outcome.code == 0
+    assert outcome.stdout.splitlines()[-3:] == [
+        f"{what} written to {path}" for what, path in zip(("routes", "picture", "trace"), files, strict=True)
+    ]
+    instance = read("A-n32-k5")
+    cost = read_solution(instance, files[0]).checked("a.sol").cost
+    assert files[1].read_bytes().startswith(b"\x89PNG")
+    with files[2].open() as table:
+        rows = list(csv.DictReader(table))
+    assert (float(rows[0]["best"]), float(rows[-1]["best"])) == (savings(instance).cost, cost)
+    assert rows[-1]["iteration"] == "50"
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "a.png", "a.sol"]
+
+
+def test_several_instances_give_a_table_and_a_file_each(tmp_path: Path) -> None:
+    outcome = invoke("solve", "A-n32-k5", "E-n22-k4", *SHORT, "--output", tmp_path / "{name}.json")
+    header, first, second = (line.split() for line in outcome.stdout.splitlines()[:3])
+    assert header[:5] == ["instance", "customers", "cost", "rounding", "best"]
+    assert (first[0], first[1], second[0], second[1]) == ("A-n32-k5", "31", "E-n22-k4", "21")
+    for row in (first, second):
+        solution = read_solution(read(row[0]), tmp_path / f"{row[0]}.json")
+        assert solution.checked(row[0]).cost == float(row[2])
+
+
+def test_several_instances_give_a_list_of_results() -> None:
+    outcome = invoke("solve", "A-n32-k5", "E-n22-k4", *SHORT, "--json").json
+    assert [found["instance"] for found in outcome["results"]] == ["A-n32-k5", "E-n22-k4"]
+
+
+def test_names_and_paths_are_printed_as_they_are(tmp_path: Path) -> None:
+    write_instance(Instance("[red]:100:[/x]", [0, 1], 1, [[0, 0], [0, 1]]), tmp_path / "odd.json")
+    outcome = invoke("solve", tmp_path / "odd.json", *SHORT, "--output", tmp_path / "{name}[b].sol")
+    assert outcome.stdout.count("[red]:100:[/x]") == 1
+    assert outcome.stdout.endswith("[red]:100:[_x][b].sol\n")
+
+
+def test_operators_of_ones_own_join_the_portfolio(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    options = ("--operators", tmp_path / "own.py", "--selector", "fixed:mine,greedy", "--json")
+    found = spawn("solve", "E-n22-k4", *SHORT, *options).json
+    assert {use["name"]: use["used"] for use in found["operators"]}["mine"] == 50
+
+
+def test_ctrl_c_ends_the_search_with_the_best_so_far() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "solve", "A-n32-k5", "--time", "60", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as search:
+        assert search.stderr is not None
+        try:
+            while "best" not in search.stderr.readline():
+                assert search.poll() is None
+            search.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            stdout, stderr = search.communicate(timeout=20)
+        finally:
+            search.kill()
+    assert time.monotonic() - begin < 5
+    found = json.loads(stdout)
+    assert (search.returncode, found["stopped_by"], found["feasible"]) == (0, "SIGINT", True)
+    assert stderr.splitlines()[-1] == "stopped by SIGINT; this is the best found so far"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("C102", "C102: no such file, and no bundled instance of that name (see 'neuralns instances')."),
+        ("A-n32-k5 missing.vrp", "missing.vrp: cannot be read (No such file or directory)."),
+        ("A-n32-k5 --customers 0", "A-n32-k5: 0 customers asked for, but it has 31."),
+        ("A-n32-k5 --rounding up", "rounding 'up' is not known; choose one of none, round, trunc, dimacs."),
+        ("A-n32-k5 --vehicle-cost -1", "A-n32-k5: vehicle cost -1 must not be negative."),
+        ("A-n32-k5 --time -1", "time limit -1.0 must be a number of at least 0."),
+        ("A-n32-k5 --time nan", "time limit nan must be a number of at least 0."),
+        ("A-n32-k5 --time inf", "time limit inf must be a number of at least 0."),
+        ("A-n32-k5 --iterations -1", "iteration limit -1 must be a number of at least 0."),
+        ("A-n32-k5 --seed -1", "seed -1 must be a whole number of at least 0."),
+        ("A-n32-k5 --selector best", "selector 'best' is not known"),
+        ("A-n32-k5 --selector fixed:zone", "selector 'fixed:zone' is not a pair; write 'fixed:DESTROY,REPAIR'."),
+        ("A-n32-k5 --selector fixed:zone,none", "'none'"),
+        ("A-n32-k5 --portfolio book", "portfolio 'book' is not known"),
+        ("A-n32-k5 --portfolio zone,none", "operator 'none' is not known (see 'neuralns operators')."),
+        ("A-n32-k5 --portfolio zone,", "portfolio 'zone,' has no repair operator."),
+        ("A-n32-k5 --operators missing.py", "missing.py: cannot be read (no such file)."),
+        ("A-n32-k5 --scale many", "scale 'many' must be a number, a share below 1, or LOW-HIGH."),
+        ("A-n32-k5 --scale 1-2-3", "scale '1-2-3' must be a number, a share below 1, or LOW-HIGH."),
+        ("A-n32-k5 --scale 0", "must be a number above 0"),
+        ("A-n32-k5 --initial missing.sol", "missing.sol: cannot be read (No such file or directory)."),
+        ("A-n32-k5 --initial tiny.sol", "tiny.sol does not fit A-n32-k5: customer 4 is not visited. (27 more faults)"),
+        ("A-n32-k5 --output missing/a.sol", "missing does not exist."),
+        ("A-n32-k5 --output .", ".: is a folder, not a file."),
+        ("A-n32-k5 --trace missing/a.csv", "missing does not exist."),
+        ("A-n32-k5 --plot a.gif", "a.gif: a picture's name must end with .png, .pdf, .svg."),
+        ("A-n32-k5 --plot missing/a.png", "missing does not exist."),
+        ("A-n32-k5 E-n22-k4 --output a.sol", "a.sol: with several instances the file name must contain '{name}'."),
+        ("A-n32-k5 A-n32-k5 --output {name}.sol", "A-n32-k5.sol: this command reads or writes that file already"),
+        ("A-n32-k5 --output a.png --plot a.png", "a.png: this command reads or writes that file already"),
+        ("tiny.vrp --output tiny.vrp", "tiny.vrp: this command reads or writes that file already"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_any_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.vrp").write_text(texts.EUCLIDEAN)
+    (tmp_path / "tiny.sol").write_text(texts.SOLUTIONS["sol"])
+    assert sentence in invoke("solve", *arguments.split()).refusal()
+    assert sorted(os.listdir(tmp_path)) == ["tiny.sol", "tiny.vrp"]

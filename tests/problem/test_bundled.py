@@ -1,0 +1,75 @@
+"""The bundled instances, and the one way to name an instance."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+import texts
+from neuralns import InputError, random_tours, read, write_instance
+from neuralns.problem.bundled import bundled, bundled_names
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_a_bundled_instance_is_what_its_name_says(name: str) -> None:
+    instance = bundled(name)
+    assert instance.name == name
+    nodes = re.search(r"-n(\d+)-", name)
+    assert instance.customers + 1 == (int(nodes[1]) if nodes else 101)
+    assert instance.demands.max() <= instance.capacity
+    assert instance.rounding == ("round" if nodes else "none")
+    assert (instance.best_known is None) == (name == "RC101")
+
+
+def test_the_names_are_sorted_by_set_and_size() -> None:
+    assert {"C101", "R101", "RC101", "X-n101-k25", "X-n200-k36"} <= set(bundled_names())
+    assert [name for name in bundled_names() if name.startswith("E-")] == [
+        "E-n22-k4",
+        "E-n51-k5",
+        "E-n76-k10",
+        "E-n101-k8",
+        "E-n101-k14",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "cost"), [("X-n101-k25", 27591), ("A-n32-k5", 784), ("E-n22-k4", 375), ("B-n78-k10", 1221)]
+)
+def test_best_known_costs_are_those_published(name: str, cost: float) -> None:
+    assert read(name).best_known == cost
+
+
+def test_options_change_the_instance() -> None:
+    instance = read("R101", rounding="dimacs", customers=50, vehicle_cost=7)
+    assert (instance.name, instance.customers, instance.capacity) == ("R101:50", 50, 100)
+    assert (instance.rounding, instance.vehicle_cost) == ("dimacs", 7)
+
+
+def test_a_file_comes_before_a_bundled_instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_instance(texts.TINY, "C101")
+    assert read("C101").name == "tiny"
+
+
+@pytest.mark.parametrize("name", ["C102", "c101", "a" * 300])
+def test_an_unknown_name_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"^{name}: no such file, and no bundled instance of that name"):
+        read(name)
+
+
+@pytest.mark.parametrize("name", ["C101", "R101", "RC101"])
+def test_in_the_papers_setting_coordinates_end_at_1_and_the_capacity_never_binds(name: str) -> None:
+    paper = read(name, customers=20).in_paper_setting()
+    assert paper.points.max(axis=0).tolist() == [1, 1]
+    assert paper.demands.max() == 1
+    assert paper.demands.sum() < paper.capacity
+    assert paper.vehicle_cost == 100
+
+
+@pytest.mark.parametrize(("name", "published"), [("C101", 508.3), ("R101", 512.1), ("RC101", 514.4)])
+def test_random_tours_in_the_papers_setting_cost_what_it_says(name: str, published: float) -> None:
+    paper = read(name, customers=20).in_paper_setting()
+    assert mean(random_tours(paper, seed, chunk=4).cost for seed in range(128)) == pytest.approx(published, abs=1.5)

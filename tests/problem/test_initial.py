@@ -1,0 +1,128 @@
+"""Initial solutions: feasible on any instance, and built as worked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import random_instances
+from neuralns import InputError, Instance, Solution, nearest_insertion, random_tours, savings
+from neuralns.problem import instance as instance_module
+from neuralns.problem.initial import nearest_neighbours
+
+METHODS = [random_tours, savings, nearest_insertion]
+
+
+@pytest.fixture(params=["matrix", "no matrix"], scope="module")
+def _distances(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run a test with distances held as a matrix, and again with distances computed on demand."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "no matrix":
+            patch.setattr(instance_module, "MATRIX_LIMIT", 1)
+        yield
+
+
+@pytest.mark.usefixtures("_distances")
+@pytest.mark.parametrize("method", METHODS)
+@settings(deadline=None, max_examples=60)
+@given(random_instances())
+def test_every_method_gives_a_feasible_solution(method: Callable[[Instance], Solution], instance: Instance) -> None:
+    assert method(instance).faults() == []
+
+
+@settings(deadline=None, max_examples=60)
+@given(random_instances(), st.integers(0, 9), st.integers(1, 8))
+def test_random_tours_are_cut_when_full_or_after_a_chunk(instance: Instance, seed: int, chunk: int) -> None:
+    routes = random_tours(instance, seed, chunk).routes
+    for route, following in pairwise(routes):
+        load = sum(instance.demands[customer] for customer in (*route, following[0]))
+        assert len(route) == chunk or load > instance.capacity
+    assert max(map(len, routes)) <= chunk
+
+
+def test_random_tours_follow_the_seed() -> None:
+    instance = Instance("any", [0.0] + [1.0] * 20, 5, np.arange(42).reshape(21, 2))
+    assert random_tours(instance, 1) == random_tours(instance, 1)
+    assert random_tours(instance, 1) != random_tours(instance, 2)
+
+
+def test_chunks_of_nobody_are_refused() -> None:
+    with pytest.raises(InputError, match="chunks of 0 customers cannot be cut"):
+        random_tours(Instance("any", [0, 1], 1, [[0, 0], [1, 1]]), chunk=0)
+
+
+# The depot is at 0 on a line, customers 1 to 4 at 10, 11, -4 and -5. The savings are s(1, 2) = 10 + 11 - 1 = 20,
+# s(3, 4) = 4 + 5 - 1 = 8, and 0 across the depot.
+LINE = [[0, 0], [10, 0], [11, 0], [-4, 0], [-5, 0]]
+
+
+@pytest.mark.usefixtures("_distances")
+@pytest.mark.parametrize(
+    ("capacity", "vehicle_cost", "merged"),
+    [
+        (4, 0, [{1, 2}, {3, 4}]),
+        (1, 0, [{1}, {2}, {3}, {4}]),
+        (4, 1, [{1, 2, 3, 4}]),
+        (3, 1, [{1, 2}, {3, 4}]),
+    ],
+)
+def test_savings_merge_routes_while_that_pays_and_fits(
+    capacity: float, vehicle_cost: float, merged: list[set[int]]
+) -> None:
+    line = Instance("line", [0, 1, 1, 1, 1], capacity, LINE, vehicle_cost=vehicle_cost)
+    assert sorted(map(sorted, savings(line).routes)) == sorted(map(sorted, merged))
+
+
+def test_the_largest_saving_is_taken_first() -> None:
+    # Two fit a vehicle, and every pair saves: s(1, 2) = 11 + 10 - 1 = 20, s(1, 3) = 21 - √89, s(2, 3) = 20 - √80.
+    fan = Instance("fan", [0, 1, 1, 1], 2, [[0, 0], [11, 0], [10, 0], [6, 8]])
+    assert {frozenset(route) for route in savings(fan).routes} == {frozenset({1, 2}), frozenset({3})}
+
+
+def test_savings_heed_the_direction_of_one_way_distances() -> None:
+    far, near = 9, 1
+    ring = [[0, 5, 5, 5], [5, 0, near, far], [5, far, 0, near], [5, near, far, 0]]
+    (route,) = savings(Instance("ring", [0, 1, 1, 1], 3, matrix=ring)).routes
+    assert route in {(1, 2, 3), (2, 3, 1), (3, 1, 2)}
+
+
+@pytest.mark.usefixtures("_distances")
+def test_insertion_starts_with_the_farthest_and_adds_the_nearest_where_it_lengthens_least() -> None:
+    # 3 at 12 opens; 2 at 11 and 1 at 10 are nearest in turn and join between the depot and 3; 4 does not fit.
+    line = Instance("line", [0, 1, 1, 1, 1], 3, [[0, 0], [10, 0], [11, 0], [12, 0], [-4, 0]])
+    (first, second) = nearest_insertion(line).routes
+    assert set(first) == {1, 2, 3}
+    assert second == (4,)
+    assert Solution(line, [first]).cost == 24
+
+
+def test_insertion_passes_over_a_customer_who_does_not_fit() -> None:
+    line = Instance("line", [0, 1, 3, 2], 3, [[0, 0], [8, 0], [9, 0], [10, 0]])
+    assert sorted(map(sorted, nearest_insertion(line).routes)) == [[1, 3], [2]]
+
+
+@pytest.mark.usefixtures("_distances")
+@settings(deadline=None, max_examples=60)
+@given(random_instances(), st.integers(0, 40))
+def test_neighbours_are_the_nearest_customers_in_order(instance: Instance, count: int) -> None:
+    neighbours = nearest_neighbours(instance, count)
+    width = min(count, max(0, instance.customers - 1))
+    assert neighbours.shape == (instance.customers + 1, width)
+    for node in range(instance.customers + 1):
+        others = [customer for customer in range(1, instance.customers + 1) if customer != node]
+        assert set(neighbours[node]) <= set(others)
+        assert len(set(neighbours[node])) == width
+        found = [instance.distance(node, customer) for customer in neighbours[node]]
+        assert found == sorted(instance.distance(node, customer) for customer in others)[:width]
+
+
+def test_above_the_limit_no_matrix_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instance_module, "MATRIX_LIMIT", 4)
+    line = Instance("line", [0, 1, 1, 1, 1], 2, LINE)
+    assert line.distances is None
+    assert nearest_neighbours(line, 2).tolist() == [[3, 4], [2, 3], [1, 3], [4, 1], [3, 1]]

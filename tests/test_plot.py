@@ -1,0 +1,131 @@
+"""Pictures: what they show, and the files they are written to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import texts
+from neuralns import InputError, Instance, MaxIterations, Result, Solution, plot, solve
+
+Draw = Callable[[Result], Figure]
+EVERY_PICTURE = [plot.routes, plot.convergence, plot.operator_shares]
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return solve("A-n32-k5", MaxIterations(500), seed=1)
+
+
+def test_routes_are_drawn_and_titled_with_their_cost() -> None:
+    figure = plot.routes(texts.SERVED)
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "tiny: cost 36, 2 routes, -10.00 % above the best known"
+    drawn = [np.column_stack(line.get_data()).tolist() for line in axes.lines]
+    for route in texts.SERVED.routes:
+        assert texts.TINY.points[list(route)].tolist() in drawn
+
+
+def test_routes_of_a_result_are_those_of_its_best_solution(result: Result) -> None:
+    assert plot.routes(result).axes[0].get_title(loc="left") == plot.routes(result.best).axes[0].get_title(loc="left")
+
+
+def test_more_routes_than_colours_are_told_apart_by_dashes() -> None:
+    customers = len(plot.COLOURS) + 1
+    instance = Instance("fan", [0] + [1] * customers, 1, [[i, i * i] for i in range(customers + 1)])
+    lines = plot.routes(Solution(instance, [[customer] for customer in range(1, customers + 1)])).axes[0].lines
+    looks = {(line.get_color(), line.get_linestyle()) for line in lines if line.get_linewidth() > 1}
+    assert len(looks) == customers
+
+
+def test_convergence_shows_the_best_current_and_best_known_cost(result: Result) -> None:
+    (axes,) = plot.convergence(result).axes
+    labels = {line.get_label(): line for line in axes.lines}
+    assert set(labels) == {"current", "best", "best known"}
+    assert np.asarray(labels["best"].get_ydata()).tolist() == result.trace.best
+    assert np.asarray(labels["best known"].get_ydata()).tolist() == [784, 784]
+
+
+def test_convergence_of_several_results_has_a_line_for_each(result: Result) -> None:
+    other = solve("A-n32-k5", MaxIterations(50), seed=2, selector="random")
+    labels = [line.get_label() for line in plot.convergence([result, other]).axes[0].lines]
+    assert labels == ["A-n32-k5, roulette, seed 1", "A-n32-k5, random, seed 2", "best known"]
+
+
+def test_convergence_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match=r"there is no result to draw\."):
+        plot.convergence([])
+
+
+def test_operator_shares_name_every_operator_of_each_phase(result: Result) -> None:
+    panels = plot.operator_shares(result).axes
+    for axes, phase in zip(panels, ("destroy", "repair"), strict=True):
+        legend = axes.get_legend()
+        assert legend is not None
+        named = {text.get_text() for text in legend.get_texts()}
+        assert named == {use.name for use in result.operators if use.phase == phase}
+        assert axes.get_ylabel() == f"{phase} operators, %"
+
+
+def test_operator_shares_of_a_search_that_never_began_are_refused() -> None:
+    with pytest.raises(InputError, match="there is nothing to draw"):
+        plot.operator_shares(solve("A-n32-k5", MaxIterations(0)))
+
+
+def test_a_picture_can_join_axes_of_ones_own(result: Result) -> None:
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert plot.routes(result, left) is figure
+    assert plot.convergence(result, right) is figure
+    assert left.lines
+    assert right.lines
+    with pytest.raises(InputError, match="operator shares need two panels"):
+        plot.operator_shares(result, left)
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning"), [("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")]
+)
+def test_a_picture_is_saved_in_the_format_of_its_name(tmp_path: Path, name: str, beginning: bytes) -> None:
+    plot.save(plot.routes(texts.SERVED), tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(beginning)
+
+
+@pytest.mark.parametrize("draw", EVERY_PICTURE)
+def test_every_picture_can_be_saved(tmp_path: Path, result: Result, draw: Draw) -> None:
+    plot.save(draw(result), tmp_path / "a.svg")
+    assert "A-n32-k5" in (tmp_path / "a.svg").read_text()
+
+
+@pytest.mark.parametrize("draw", EVERY_PICTURE)
+def test_a_name_with_dollar_signs_is_no_formula(tmp_path: Path, draw: Draw) -> None:
+    instance = Instance(r"$\frac$", [0, 1, 1], 1, [[0, 0], [1, 1], [2, 2]])
+    plot.save(draw(solve(instance, MaxIterations(50))), tmp_path / "a.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("a.gif", r"a\.gif: a picture's name must end with \.png, \.pdf, \.svg\."),
+        ("a", r"a: a picture's name must end with"),
+        ("missing/a.png", "missing does not exist"),
+    ],
+)
+def test_a_path_that_cannot_hold_a_picture_is_refused(tmp_path: Path, name: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        plot.save(Figure(), tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("draw", EVERY_PICTURE)
+def test_without_matplotlib_the_refusal_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, result: Result, draw: Draw
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+        draw(result)
