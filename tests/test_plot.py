@@ -19,7 +19,7 @@ EVERY_PICTURE = [plot.routes, plot.convergence, plot.operator_shares]
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return solve("A-n32-k5", MaxIterations(500), seed=1)
+    return solve("A-n32-k5", MaxIterations(500), seed=1, selector="roulette")
 
 
 def test_routes_are_drawn_and_titled_with_their_cost() -> None:
@@ -28,7 +28,8 @@ def test_routes_are_drawn_and_titled_with_their_cost() -> None:
     assert axes.get_title(loc="left") == "tiny: cost 36, 2 routes, -10.00 % above the best known"
     drawn = [np.column_stack(line.get_data()).tolist() for line in axes.lines]
     for route in texts.SERVED.routes:
-        assert texts.TINY.points[list(route)].tolist() in drawn
+        for part in (list(route), [0, route[0]], [route[-1], 0]):
+            assert texts.TINY.points[part].tolist() in drawn
 
 
 def test_routes_of_a_result_are_those_of_its_best_solution(result: Result) -> None:
@@ -72,6 +73,11 @@ def test_operator_shares_name_every_operator_of_each_phase(result: Result) -> No
         assert axes.get_ylabel() == f"{phase} operators, %"
 
 
+def test_operator_shares_add_up_to_100_per_cent(result: Result) -> None:
+    for axes in plot.operator_shares(result).axes:
+        assert axes.dataLim.ymax == pytest.approx(100)
+
+
 def test_operator_shares_of_a_search_that_never_began_are_refused() -> None:
     with pytest.raises(InputError, match="there is nothing to draw"):
         plot.operator_shares(solve("A-n32-k5", MaxIterations(0)))
@@ -104,8 +110,9 @@ def test_every_picture_can_be_saved(tmp_path: Path, result: Result, draw: Draw) 
 
 @pytest.mark.parametrize("draw", EVERY_PICTURE)
 def test_a_name_with_dollar_signs_is_no_formula(tmp_path: Path, draw: Draw) -> None:
-    instance = Instance(r"$\frac$", [0, 1, 1], 1, [[0, 0], [1, 1], [2, 2]])
-    plot.save(draw(solve(instance, MaxIterations(50))), tmp_path / "a.png")
+    found = solve(Instance(r"$\frac$", [0, 1, 1], 1, [[0, 0], [1, 1], [2, 2]]), MaxIterations(50))
+    plot.save(draw(found), tmp_path / "a.png")
+    plot.save(plot.convergence([found, found]), tmp_path / "b.png")
 
 
 @pytest.mark.parametrize(

@@ -46,15 +46,17 @@ def test_options_show_in_the_facts() -> None:
     ]
 
 
-def test_nobody_who_wants_anything_still_takes_a_vehicle(tmp_path: Path) -> None:
-    write_instance(Instance("free", [0, 0], 5, [[0, 0], [1, 1]]), tmp_path / "free.json")
-    assert invoke("info", tmp_path / "free.json", "--json").json["least_vehicles"] == 1
+@pytest.mark.parametrize(("demand", "vehicles"), [(0, 1), (0.1, 1), (0.15, 2), (0.3, 3)])
+def test_the_least_number_of_vehicles_holds_the_total_demand(tmp_path: Path, demand: float, vehicles: int) -> None:
+    write_instance(Instance("trio", [0, *[demand] * 3], 0.3, [[0, 0]] * 4), tmp_path / "trio.json")
+    assert invoke("info", tmp_path / "trio.json", "--json").json["least_vehicles"] == vehicles
 
 
 def test_a_person_sees_a_table() -> None:
     lines = [line.split() for line in invoke("info", "RC101").stdout.splitlines()]
     assert ["instance", "RC101"] in lines
     assert ["best", "known", "not", "known"] in lines
+    assert ["x", "range", "0", "to", "95"] in lines
 
 
 def test_a_name_is_printed_as_it_is(tmp_path: Path) -> None:

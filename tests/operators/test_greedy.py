@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from helpers import on_a_line, outcomes, plane
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import plane, solution_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers import plane, solution_in
 from neuralns import Instance, Solution, random_tours
 from neuralns.operators.registry import operator
 from neuralns.operators.state import new_state, remove
@@ -54,7 +54,7 @@ def test_a_customer_that_only_a_new_route_can_serve_opens_one() -> None:
 
 @pytest.mark.parametrize("repair", ["greedy", "regret-2"])
 def test_a_vehicles_cost_keeps_customers_on_existing_routes(repair: str) -> None:
-    matrix = [[0.0, 1, 1], [1, 0, 30], [1, 30, 0]]
+    matrix = np.array([[0.0, 1, 1], [1, 0, 30], [1, 30, 0]])
     for vehicle_cost, expected in ((0.0, {(1,), (2,)}), (100.0, {(1, 2)})):
         instance = Instance("apart", [0, 1, 1], 2, matrix=matrix, vehicle_cost=vehicle_cost)
         routes = repaired(Solution(instance, [[1], [2]]), [2], repair)

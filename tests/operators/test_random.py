@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
+
 from helpers import outcomes, plane
 
 FOUR = plane([(0, 0), (1, 0), (2, 0), (0, 1), (0, 2)], [[1, 2], [3], [4]])

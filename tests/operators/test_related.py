@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from helpers import outcomes, plane
 from numba import njit
 
+from helpers import outcomes, plane
 from neuralns import Instance
 from neuralns.operators import state as st
 from neuralns.operators.registry import operator

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from helpers import on_a_line, random_instances, solution_in, started
 from numba import njit
 
+from helpers import on_a_line, random_instances, solution_in, started
 from neuralns import Instance, Solution
 from neuralns.operators import state as st_module
 from neuralns.operators.state import (
@@ -129,10 +129,10 @@ def test_distances_computed_on_demand_equal_the_matrix(monkeypatch: pytest.Monke
     rng = np.random.default_rng(5)
     points = rng.uniform(0, 50, size=(12, 2))
     for rounding in ("none", "round", "trunc", "dimacs"):
-        instance = Instance("plane", [0.0] + [1.0] * 11, 5, points, rounding=rounding)  # type: ignore[arg-type]
+        instance = Instance("plane", [0.0] + [1.0] * 11, 5, points, rounding=rounding)
         held, start = started(instance, 3, history=False)
         monkeypatch.setattr(instance_module, "MATRIX_LIMIT", 1)
-        wide = Instance("plane", [0.0] + [1.0] * 11, 5, points, rounding=rounding)  # type: ignore[arg-type]
+        wide = Instance("plane", [0.0] + [1.0] * 11, 5, points, rounding=rounding)
         assert wide.distances is None
         computed = new_state(wide, 3, solution=Solution(wide, start.routes))
         monkeypatch.undo()

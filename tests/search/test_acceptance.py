@@ -15,6 +15,7 @@ from neuralns import (
     MaxIterations,
     RecordToRecord,
     SimulatedAnnealing,
+    Solution,
     Stop,
     solve,
 )
@@ -39,12 +40,15 @@ def test_the_other_rules_compare_with_record_current_or_nothing() -> None:
     assert accepts(STATE, ALWAYS, 10.0, 1e9, 95.0, 90.0)
 
 
-def test_the_start_temperature_follows_the_initial_solution() -> None:
-    hot, cold = SimulatedAnnealing().temperatures(1000.0, 50)
-    assert hot == pytest.approx(0.8 * 1000 / 50)
-    assert cold == pytest.approx(0.01 * hot)
-    assert SimulatedAnnealing(start=7.0, end=0.5).temperatures(1000.0, 50) == (7.0, 0.5)
-    assert SimulatedAnnealing(end=99.0).temperatures(1000.0, 50) == (99.0, 99.0)
+def test_the_start_temperature_follows_the_distances_on_the_initial_routes() -> None:
+    line = Instance("line", [0, 1, 1, 1], 3, [[0, 0], [10, 0], [13, 0], [18, 0]])
+    hot, cold = SimulatedAnnealing().temperatures(Solution(line, [[1, 2, 3]]))
+    assert hot == pytest.approx(2 * (3 + 5) / 2)
+    assert cold == pytest.approx(0.03 * hot)
+    alone = Solution(line, [[1], [2], [3]])
+    assert SimulatedAnnealing().temperatures(alone)[0] == pytest.approx(2 * (10 + 13 + 18) / 3)
+    assert SimulatedAnnealing(start=7.0, end=0.5).temperatures(alone) == (7.0, 0.5)
+    assert SimulatedAnnealing(end=99.0).temperatures(alone) == (99.0, 99.0)
 
 
 def test_the_temperature_falls_from_start_to_end_over_the_run() -> None:
@@ -70,4 +74,4 @@ def test_every_rule_drives_a_search(rule: HillClimbing | Always | RecordToRecord
 @pytest.mark.parametrize("wrong", [{"start": 0.0}, {"end": -1.0}, {"start": math.nan}, {"start": 1.0, "end": 2.0}])
 def test_temperatures_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="temperature"):
-        SimulatedAnnealing(**wrong)
+        SimulatedAnnealing(**wrong)  # type: ignore[arg-type]

@@ -14,4 +14,4 @@ def test_a_pair_outside_the_portfolio_is_refused() -> None:
     with pytest.raises(InputError, match="operator 'greedy-route' is not among worst-node, proximity"):
         solve("E-n22-k4", MaxIterations(1), selector=Fixed("greedy-route", "greedy"), portfolio="paper-2")
     with pytest.raises(InputError, match="operator 'zone' is not among greedy, regret-2"):
-        solve("E-n22-k4", MaxIterations(1), selector=Fixed("zone", "zone"))
+        solve("E-n22-k4", MaxIterations(1), selector=Fixed("zone", "zone"), portfolio="paper")

@@ -19,7 +19,7 @@ def test_weights_follow_equation_1() -> None:
     for destroy, repair, outcome in ((0, 0, BEST), (0, 1, REJECTED), (1, 0, ACCEPTED), (1, 0, BETTER)):
         assert weights(memory).tolist() == [1.0] * 5
         update(memory, destroy, repair, outcome, 0.0)
-    # Destroy 0: ψ = 33, N = 2. Destroy 1: ψ = 9 + 13, N = 2. Destroy 2: unused. Repair 0: ψ = 55, N = 3. Repair 1: ψ = 0.
+    # Destroy 0: ψ = 33, N = 2; 1: ψ = 9 + 13, N = 2; 2: unused. Repair 0: ψ = 55, N = 3; 1: ψ = 0.
     expected = [0.9 + 0.1 * 16.5, 0.9 + 0.1 * 11, 1.0, 0.9 + 0.1 * 55 / 3, 1.0]
     assert weights(memory) == pytest.approx(expected, rel=1e-15)
 

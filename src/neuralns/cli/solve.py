@@ -27,10 +27,13 @@ def solve(
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed and iterations, same routes.")] = 0,
     selector: Annotated[
         str, typer.Option(metavar="NAME", help="random, roulette, or fixed:DESTROY,REPAIR.")
-    ] = "roulette",
+    ] = "random",
     portfolio: Annotated[
-        str, typer.Option(metavar="NAME|a,b,c", help="paper, paper-2 ... paper-12, or operators by name.")
-    ] = "paper",
+        str | None,
+        typer.Option(
+            metavar="NAME|a,b,c", help="modern (the default), paper, paper-2 ... paper-12, or operators by name."
+        ),
+    ] = None,
     operators: Annotated[
         list[str] | None,
         typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join the portfolio."),
@@ -72,7 +75,7 @@ def solve(
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
     from neuralns.problem.files import check_writable, write_solution
-    from neuralns.search.solve import initial_solution, solve
+    from neuralns.search.solve import default_portfolio, initial_solution, solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
     from neuralns.selection.named import selector_named
 
@@ -86,10 +89,10 @@ def solve(
 
     # Everything that can be refused is refused before the first search.
     loaded = [entry for path in operators or [] for entry in load_operators(path)]
-    chosen = portfolio_named(portfolio)
-    if loaded and "," not in portfolio:
-        chosen = make_portfolio(portfolio, [*chosen.names, *(entry.name for entry in loaded)])
     chooser = selector_named(selector)
+    chosen = default_portfolio(chooser) if portfolio is None else portfolio_named(portfolio)
+    if loaded and "," not in chosen.name:
+        chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
     chooser.start(chosen)
     quotas = _parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost) for source in instances]

@@ -114,9 +114,7 @@ def solve_vroom(instance: Instance, seconds: float, seed: int) -> Routes:
     problem.add_vehicle(
         [vroom.Vehicle(number, start=0, end=0, capacity=[capacity]) for number in range(_fleet(instance))]
     )
-    problem.add_job(
-        [vroom.Job(node, location=node, delivery=[int(demands[node])]) for node in range(1, len(demands))]
-    )
+    problem.add_job([vroom.Job(node, location=node, delivery=[int(demands[node])]) for node in range(1, len(demands))])
     solution = problem.solve(exploration_level=5, nb_threads=1, timeout=timedelta(seconds=seconds))
     visits = solution.routes
     jobs = visits[visits["type"] == "job"]
@@ -140,7 +138,7 @@ def installed_peers() -> list[str]:
 
 def _fleet(instance: Instance) -> int:
     """Vehicles to offer: a fifth more than the total demand needs, and five."""
-    return min(instance.customers, math.ceil(1.2 * instance.demands.sum() / instance.capacity) + 5)
+    return min(instance.customers, math.ceil(1.2 * float(instance.demands.sum()) / instance.capacity) + 5)
 
 
 def _whole_numbers(instance: Instance) -> tuple[Whole, Whole, int]:

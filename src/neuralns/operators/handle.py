@@ -60,7 +60,7 @@ class Handle:
         self.address = _address(owner)
 
 
-@typeof_impl.register(Handle)  # type: ignore[untyped-decorator]
+@typeof_impl.register(Handle)
 def _typeof(handle: Handle, context: Any) -> HandleType:
     return handle.kind
 
@@ -71,7 +71,7 @@ class _HandleModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, ir.IntType(8).as_pointer())
 
 
-@unbox(HandleType)  # type: ignore[untyped-decorator]
+@unbox(HandleType)
 def _unbox(kind: Any, handle: Any, c: Any) -> Any:
     number = c.pyapi.object_getattr_string(handle, "address")
     address = c.pyapi.long_as_longlong(number)
@@ -94,7 +94,7 @@ class _Attributes(AttributeTemplate):  # type: ignore[misc]
         return kind.fields.get(attribute)
 
 
-@lower_getattr_generic(HandleType)  # type: ignore[untyped-decorator]
+@lower_getattr_generic(HandleType)
 def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -> Any:
     value, field = getattr(_data(context, builder, kind, pointer), attribute), kind.fields[attribute]
     if isinstance(field, types.Array):
@@ -105,7 +105,7 @@ def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -
     return value
 
 
-@lower_setattr_generic(HandleType)  # type: ignore[untyped-decorator]
+@lower_setattr_generic(HandleType)
 def _write(context: Any, builder: Any, signature: Any, arguments: Any, attribute: str) -> None:
     kind, given = signature.args
     field = kind.fields[attribute]
@@ -117,7 +117,7 @@ def _write(context: Any, builder: Any, signature: Any, arguments: Any, attribute
     setattr(data, attribute, value)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _address_of(typing_context: Any, owner: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         struct = cgutils.create_struct_proxy(signature.args[0])(context, builder, value=arguments[0])
@@ -128,4 +128,4 @@ def _address_of(typing_context: Any, owner: Any) -> Any:
 
 @njit(cache=True)
 def _address(owner):
-    return _address_of(owner)
+    return _address_of(owner)  # type: ignore[call-arg]

@@ -8,8 +8,10 @@ from neuralns.operators.state import (
     best_insertion,
     distance,
     fits,
+    has_room,
     insert,
     insertion_cost,
+    least_demand,
     open_route,
     opening_cost,
     randint,
@@ -21,50 +23,68 @@ BLINK_RATE = 0.01
 NOISE = 0.025
 """Amplitude of the noise of insertion costs, as a share of the longest distance from the depot."""
 
-# The insertion table has a row for each removed customer and a column for each active route: the least cost of
+# The insertion table has a row for each removed customer and a column for each route with room: the least cost of
 # inserting the one into the other, and where. An insertion changes one column; the rest stays valid.
+
+
+@compiled
+def _list_routes_with_room(state):
+    """List the routes that may take a removed customer in ``columns``; insertions only make them fewer."""
+    least = least_demand(state)
+    count = 0
+    for index in range(state.n_active):
+        slot = state.active[index]
+        # An empty route is no column of its own: opening a route stands for all of them.
+        if state.size[slot] > 0 and has_room(state, slot, least):
+            state.columns[count] = slot
+            count += 1
+    state.n_columns = count
 
 
 @compiled
 def _fill_table(state):
     """Fill the table for the removal list, rows in its order (copied to ``items``); return rows and row length."""
-    rows, columns, width = state.n_removed, state.n_active, state.n_active + state.n_removed
+    _list_routes_with_room(state)
+    rows, columns, width = state.n_removed, state.n_columns, state.n_columns + state.n_removed
     if rows * width > state.table_cost.shape[0]:
         state.table_cost = np.empty(2 * rows * width)
         state.table_after = np.empty(2 * rows * width, np.uint32)
-    active, size, costs, places = state.active, state.size, state.table_cost, state.table_after
     for row in range(rows):
         customer = state.removed[row]
         state.items[row] = customer
         for column in range(columns):
-            slot, cell = active[column], row * width + column
-            # An empty route is no column of its own: opening a route stands for all of them.
-            if size[slot] > 0 and fits(state, customer, slot):
-                costs[cell], places[cell] = best_insertion(state, customer, slot)
+            slot, cell = state.columns[column], row * width + column
+            if fits(state, customer, slot):
+                state.table_cost[cell], state.table_after[cell] = best_insertion(state, customer, slot)
             else:
-                costs[cell] = np.inf
+                state.table_cost[cell] = np.inf
     return rows, width
+
+
+@compiled
+def _open_column(state, customer):
+    """Open a route for a customer and give it a column."""
+    slot = open_route(state)
+    insert(state, customer, slot, 0)
+    state.columns[state.n_columns] = slot
+    state.n_columns += 1
+    return state.n_columns - 1
 
 
 @compiled
 def _insert_row(state, row, column, width):
     """Insert the customer of a row into a column's route, or open one (−1); return the column that changed."""
     customer = state.items[row]
-    if column >= 0:
-        insert(state, customer, state.active[column], state.table_after[row * width + column])
-        return column
-    slot = open_route(state)
-    insert(state, customer, slot, 0)
-    column = state.n_active - 1
-    while state.active[column] != slot:
-        column -= 1
+    if column < 0:
+        return _open_column(state, customer)
+    insert(state, customer, state.columns[column], state.table_after[row * width + column])
     return column
 
 
 @compiled
 def _update_cell(state, row, column, width, inserted):
     """Renew a cell after a customer was inserted into its route: only the two places beside it are new."""
-    slot, cell, customer = state.active[column], row * width + column, state.items[row]
+    slot, cell, customer = state.columns[column], row * width + column, state.items[row]
     before = state.predecessor[inserted]
     if not fits(state, customer, slot):
         state.table_cost[cell] = np.inf
@@ -85,7 +105,7 @@ def _update_cell(state, row, column, width, inserted):
 def _find_best(state, row, width):
     """Note the cheapest column of a row in ``best_cost`` and ``best_column``, −1 if a new route is cheaper."""
     best, where = np.inf, -1
-    for column in range(state.n_active):
+    for column in range(state.n_columns):
         if state.table_cost[row * width + column] < best:
             best, where = state.table_cost[row * width + column], column
     opening = opening_cost(state, state.items[row])
@@ -129,7 +149,7 @@ def greedy(state):
 def _find_regret(state, row, width, depth):
     """Note the regret of a row, its least cost, the cost of its k-th best route, and the column of the best."""
     first, second, third, fourth, where = np.inf, np.inf, np.inf, np.inf, -1
-    for column in range(-1, state.n_active):
+    for column in range(-1, state.n_columns):
         if column < 0:
             cost = opening_cost(state, state.items[row])
         else:
@@ -238,18 +258,19 @@ def _order_removed(state):
 def blinks(state):
     """Insert customers one by one at their cheapest place, overlooking some places by chance.
 
-    The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1. Each place
-    that is better than the best one so far is overlooked with probability 0.01. Greedy insertion with blinks of
+    The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1. Each
+    place that is better than the best one so far is overlooked with probability 0.01. Greedy insertion with blinks of
     Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
     """
     distances, distances_to, arc, successor = state.distances, state.distances_to, state.arc, state.successor
     held = distances.shape[0] > 0
+    _list_routes_with_room(state)
     for index in range(_order_removed(state)):
         customer = state.items[index]
         best, where, after = np.inf, -1, np.uint32(0)
-        for column in range(state.n_active):
-            slot = state.active[column]
-            if state.size[slot] == 0 or not fits(state, customer, slot):
+        for column in range(state.n_columns):
+            slot = state.columns[column]
+            if not fits(state, customer, slot):
                 continue
             before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
             arriving = distance(state, 0, customer)
@@ -257,13 +278,13 @@ def blinks(state):
                 leaving = distances[customer, here] if held else distance(state, customer, here)
                 cost = arriving + leaving - cut
                 if cost < best and random(state) >= BLINK_RATE:
-                    best, where, after = cost, np.int64(slot), before
+                    best, where, after = cost, int(slot), before
                 if here == 0:
                     break
                 arriving = distances_to[customer, here] if held else leaving
                 before, cut, here = here, arc[here], successor[here]
         if where < 0 or opening_cost(state, customer) < best:
-            insert(state, customer, open_route(state), 0)
+            _open_column(state, customer)
         else:
             insert(state, customer, where, after)
 
@@ -281,7 +302,7 @@ def greedy_with_noise(state):
         amplitude = max(amplitude, NOISE * distance(state, 0, state.items[row]))
     for row in range(rows):
         state.order[row] = row
-        for column in range(state.n_active):
+        for column in range(state.n_columns):
             state.table_cost[row * width + column] += amplitude * (2.0 * random(state) - 1.0)
         _find_best(state, row, width)
     while rows > 0:
@@ -293,7 +314,7 @@ def greedy_with_noise(state):
         changed = _insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
-        slot = state.active[changed]
+        slot = state.columns[changed]
         for index in range(rows):
             row = state.order[index]
             cell = row * width + changed
@@ -319,7 +340,7 @@ def random_insertion(state):
             if state.size[slot] > 0 and fits(state, customer, slot):
                 seen += 1
                 if randint(state, seen) == 0:
-                    chosen = np.int64(slot)
+                    chosen = int(slot)
         if chosen < 0:
             insert(state, customer, open_route(state), 0)
             continue

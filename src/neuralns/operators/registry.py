@@ -233,14 +233,22 @@ PAPER_DESTROYS = (
 )
 PAPER_REPAIRS = ("greedy", "regret-2")
 
+# What makes the solver strong, and the candidates that did not earn a place beside it (`neuralns bench ablation`).
+MODERN = ("string", "blinks", "regret-2")
+MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
+
 
 def portfolio_names() -> tuple[str, ...]:
     """Return the names of the named portfolios."""
-    return ("paper", *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)))
+    return ("modern", "modern-all", "paper", *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)))
 
 
 def portfolio_named(name: str) -> Portfolio:
     """Return a named portfolio, or the one of a comma-separated list of operators."""
+    if name == "modern":
+        return make_portfolio(name, MODERN)
+    if name == "modern-all":
+        return make_portfolio(name, MODERN_CANDIDATES)
     if name == "paper":
         return make_portfolio(name, (*PAPER_DESTROYS, *PAPER_REPAIRS))
     if name in portfolio_names():

@@ -101,6 +101,8 @@ _FIELDS: list[tuple[str, Any]] = [
     ("marks", _longs),  # of nodes; compare with a fresh `new_mark`
     ("slot_marks", _longs),
     ("mark", _int),
+    ("columns", _nodes),  # routes that a repair may insert into
+    ("n_columns", _int),
     ("table_cost", _floats),  # insertion tables of repairs, grown on demand
     ("table_after", _nodes),
     ("best_cost", _floats),
@@ -205,6 +207,21 @@ def distance(state, tail, head):
 def fits(state, customer, slot):
     """Return whether a customer can join a route."""
     return state.load[slot] + state.demand[customer] <= state.limit
+
+
+@compiled
+def least_demand(state):
+    """Return the smallest demand on the removal list."""
+    least = np.inf
+    for index in range(state.n_removed):
+        least = min(least, state.demand[state.removed[index]])
+    return least
+
+
+@compiled
+def has_room(state, slot, least):
+    """Return whether a route can take a customer of the least demand; if not, it can take nobody."""
+    return state.load[slot] + least <= state.limit
 
 
 @compiled
@@ -575,6 +592,8 @@ def _allocate(
     state.marks = np.zeros(nodes, np.int64)
     state.slot_marks = np.zeros(nodes, np.int64)
     state.mark = 0
+    state.columns = np.zeros(nodes, np.uint32)
+    state.n_columns = 0
     state.table_cost = np.zeros(0)
     state.table_after = np.zeros(0, np.uint32)
     state.best_cost = np.zeros(nodes)

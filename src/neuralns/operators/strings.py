@@ -7,8 +7,9 @@ from neuralns.operators.state import new_mark, randint, random, random_routed, r
 LONGEST_STRING = 10.0
 SPLIT_SHARE = 0.5
 """How often a string is split, keeping some customers in its middle."""
-SPLIT_DEPTH = 0.01
-"""Probability that one more customer is kept in the middle of a split string, again and again."""
+KEEP_ONE_MORE = 0.99
+"""Probability that one more customer is kept in the middle of a split string, again and again. Christiaens & Vanden
+Berghe keep one more with probability 0.01; keeping many is better here (docs/benchmarks.md)."""
 
 
 @destroy("string", "related")
@@ -44,7 +45,7 @@ def _remove_string(state, customer, longest, quota, cut):
     kept = 0
     if 1 < length < size and random(state) < SPLIT_SHARE:
         kept = 1
-        while length + kept < size and random(state) < SPLIT_DEPTH:
+        while length + kept < size and random(state) < KEEP_ONE_MORE:
             kept += 1
     window = length + kept
     # The window may start so many customers before this one that it still holds it and ends on the route.

@@ -242,7 +242,8 @@ def _read_vrplib(path: str | os.PathLike[str], text: str) -> Instance:
     dimension = _whole(path, specifications, "DIMENSION", specification("DIMENSION"))
     weight_type = specification("EDGE_WEIGHT_TYPE").upper()
     capacity = specification("CAPACITY")
-    _finite(path, specifications["CAPACITY"][0], capacity)
+    if _finite(path, specifications["CAPACITY"][0], capacity) <= 0:
+        raise InputError(f"{path}, line {specifications['CAPACITY'][0]}: capacity {capacity} must be above 0.")
     kind = specifications.get("TYPE", (0, "CVRP"))[1].upper()
     if kind != "CVRP":
         raise InputError(
@@ -259,6 +260,7 @@ def _read_vrplib(path: str | os.PathLike[str], text: str) -> Instance:
         if name not in sections:
             raise InputError(f"{path}: section {name}_SECTION is missing.")
         _check_rows(path, f"{name}_SECTION", sections[name], dimension, width, first_id=1)
+    _check_demands(path, sections["DEMAND"], 1, float(capacity))
     depots = [word for _, words in sections.get("DEPOT", []) for word in words]
     if depots not in ([], ["1"], ["1", "-1"]):
         line = sections["DEPOT"][0][0]
@@ -336,6 +338,17 @@ def _check_rows(
         raise InputError(f"{path}{where}: {name} {what}: {len(rows)} rows, {expected} expected.")
 
 
+def _check_demands(path: str | os.PathLike[str], rows: Sequence[Row], column: int, capacity: float) -> None:
+    for customer, (number, words) in enumerate(rows):
+        demand = float(words[column])
+        if demand < 0:
+            raise InputError(f"{path}, line {number}: demand {demand:g} of customer {customer} is negative.")
+        if demand > capacity:
+            raise InputError(
+                f"{path}, line {number}: demand {demand:g} of customer {customer} is above the capacity {capacity:g}."
+            )
+
+
 def _finite(path: str | os.PathLike[str], number: int, word: str) -> float:
     try:
         # Python also takes digits of other scripts and underscores between digits for numbers; no other reader does.
@@ -410,6 +423,7 @@ def _read_solomon(path: str | os.PathLike[str], text: str) -> Instance:
     _check_rows(path, "the customer table", rows, len(rows), 7, first_id=0)
     if not rows:
         raise InputError(f"{path}, line {lines[header][0]}: the customer table is empty.")
+    _check_demands(path, rows, 3, capacity)
     table = np.array([[float(word) for word in words] for _, words in rows])
     try:
         return Instance(" ".join(lines[0][1]), table[:, 3], capacity, table[:, 1:3])

@@ -6,6 +6,7 @@ Each criterion compares a candidate with a threshold that moves from a start to 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -13,13 +14,14 @@ import numpy as np
 from neuralns.compiling import compiled
 from neuralns.errors import InputError
 from neuralns.operators.state import random
+from neuralns.problem.solution import Solution
 
 ANNEALING, RECORD, HILL, ALWAYS = range(4)
 """Codes of the rules in the compiled loop."""
 
-DEFAULT_START_SHARE = 0.8
-"""Start temperature as a share of the initial solution's mean length per customer."""
-DEFAULT_END_SHARE = 0.01
+DEFAULT_START = 2.0
+"""Start temperature in units of the initial solution's mean distance between consecutive customers."""
+DEFAULT_END_SHARE = 0.03
 """End temperature as a share of the start temperature."""
 
 
@@ -30,8 +32,8 @@ class Acceptance(Protocol):
     def rule(self) -> int:
         """Code of the rule."""
 
-    def temperatures(self, length: float, customers: int) -> tuple[float, float]:
-        """Return the temperatures at start and end for an initial solution of this length."""
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
+        """Return the temperatures at start and end of a run from this solution."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class SimulatedAnnealing:
     """Accept a candidate if F(candidate) < F(current) − T ln u for u uniform in (0, 1].
 
     T falls geometrically from ``start`` to ``end`` while the time or the iterations of the run are used up. Left out,
-    the start is 0.8 times the initial solution's mean length per customer, the end a hundredth of the start.
+    the start is twice the mean distance between consecutive customers on the initial solution's routes, the end 3 % of
+    the start.
     """
 
     start: float | None = None
@@ -49,8 +52,8 @@ class SimulatedAnnealing:
     def __post_init__(self) -> None:
         _check_falling("temperature", self.start, self.end)
 
-    def temperatures(self, length: float, customers: int) -> tuple[float, float]:
-        return _defaults(self.start, self.end, length, customers)
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
+        return _defaults(self.start, self.end, initial)
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,8 @@ class RecordToRecord:
     def __post_init__(self) -> None:
         _check_falling("threshold", self.start, self.end)
 
-    def temperatures(self, length: float, customers: int) -> tuple[float, float]:
-        return _defaults(self.start, self.end, length, customers)
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
+        return _defaults(self.start, self.end, initial)
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class HillClimbing:
 
     rule: int = HILL
 
-    def temperatures(self, length: float, customers: int) -> tuple[float, float]:
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
         return 1.0, 1.0
 
 
@@ -84,7 +87,7 @@ class Always:
 
     rule: int = ALWAYS
 
-    def temperatures(self, length: float, customers: int) -> tuple[float, float]:
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
         return 1.0, 1.0
 
 
@@ -96,12 +99,17 @@ def _check_falling(what: str, start: float | None, end: float | None) -> None:
         raise InputError(f"end {what} {end} must not be above the start {what} {start}.")
 
 
-def _defaults(start: float | None, end: float | None, length: float, customers: int) -> tuple[float, float]:
+def _defaults(start: float | None, end: float | None, initial: Solution) -> tuple[float, float]:
     if start is None:
-        start = max(DEFAULT_START_SHARE * length / customers, 1e-9)
-        if end is not None:
-            start = max(start, end)
+        start = max(DEFAULT_START * _mean_step(initial), end or 0.0, 1e-9)
     return start, start * DEFAULT_END_SHARE if end is None else end
+
+
+def _mean_step(solution: Solution) -> float:
+    """Return the mean distance between consecutive customers; that of all legs if no route has two customers."""
+    instance = solution.instance
+    steps = [instance.distance(*pair) for route in solution.routes for pair in pairwise(route)]
+    return sum(steps) / len(steps) if steps else solution.length / (2 * instance.customers)
 
 
 @compiled

@@ -31,6 +31,7 @@ from neuralns.search.acceptance import Acceptance, SimulatedAnnealing
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.stopping import MaxTime, Stop
+from neuralns.selection.fixed import Fixed
 from neuralns.selection.named import selector_named
 from neuralns.selection.selector import Selector
 
@@ -75,8 +76,8 @@ def solve(
     instance: Instance | str | os.PathLike[str],
     stop: Stop | None = None,
     *,
-    selector: Selector | str = "roulette",
-    portfolio: Portfolio | str | Sequence[str | Operator] = "paper",
+    selector: Selector | str = "random",
+    portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     seed: int = 0,
     scale: int | float | tuple[float, float] | None = None,
     acceptance: Acceptance | None = None,
@@ -95,7 +96,8 @@ def solve(
     selector
         How operators are chosen: a selector or a name (``random``, ``roulette``, ``fixed:DESTROY,REPAIR``).
     portfolio
-        Which operators: a portfolio, a name, or a list of operators.
+        Which operators: a portfolio, a name, or a list of operators; ``modern`` by default, and for a fixed pair that
+        pair.
     seed
         Same seed and same number of iterations: same routes.
     scale
@@ -109,6 +111,7 @@ def solve(
 
     Examples
     --------
+    >>> from neuralns import MaxIterations, solve
     >>> result = solve("E-n22-k4", MaxIterations(2000), seed=1)
     >>> result.cost, result.feasible
     (375.0, True)
@@ -117,7 +120,9 @@ def solve(
         instance = read(instance)
     if isinstance(selector, str):
         selector = selector_named(selector)
-    if isinstance(portfolio, str):
+    if portfolio is None:
+        portfolio = default_portfolio(selector)
+    elif isinstance(portfolio, str):
         portfolio = portfolio_named(portfolio)
     elif not isinstance(portfolio, Portfolio):
         portfolio = make_portfolio("own", portfolio)
@@ -142,7 +147,8 @@ def solve(
         first = initial_solution(instance, initial, start_seed)
         state = new_state(instance, search_seed, history=portfolio.uses_history, solution=first)
         criterion = SimulatedAnnealing() if acceptance is None else acceptance
-        hot, cold = criterion.temperatures(first.length, instance.customers)
+        # Random tours say nothing about the distances in good routes.
+        hot, cold = criterion.temperatures(savings(instance) if initial == "random" else first)
 
         run, counts = np.zeros(6), np.zeros(14, np.int64)
         run[loop.CURRENT] = run[loop.BEST] = first.cost
@@ -205,6 +211,13 @@ def solve(
         _uses_of(portfolio, destroy_counts, repair_counts),
         trace,
     )
+
+
+def default_portfolio(selector: Selector) -> Portfolio:
+    """Return the portfolio of a selector that comes without one."""
+    if isinstance(selector, Fixed):
+        return make_portfolio(f"{selector.destroy},{selector.repair}", (selector.destroy, selector.repair))
+    return portfolio_named("modern")
 
 
 def initial_solution(
