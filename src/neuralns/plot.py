@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +122,32 @@ def operator_shares(result: Result, axes: Axes | None = None) -> Figure:
         _clean(axes)
     _title(panels[0], f"{result.best.instance.name}: shares of the operators, selector {result.selector}")
     panels[1].set_xlabel("seconds")
+    return figure
+
+
+def gaps(points: Mapping[str, Sequence[tuple[int, float]]], title: str, axes: Axes | None = None) -> Figure:
+    """Draw gaps over the number of customers, one line for each solver, the first one strong."""
+    figure, axes = _axes(axes, (7.2, 4.6))
+    markers = "osD^vP"
+    for number, (name, pairs) in enumerate(points.items()):
+        shown = sorted((size, gap) for size, gap in pairs if np.isfinite(gap))
+        axes.plot(
+            [size for size, _ in shown],
+            [max(gap, 0.01) for _, gap in shown],
+            color=COLOURS[number % len(COLOURS)],
+            marker=markers[number % len(markers)],
+            markersize=5 if number == 0 else 4,
+            linewidth=2.4 if number == 0 else 1.0,
+            label=name,
+            zorder=3 if number == 0 else 2,
+        )
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_xlabel("customers")
+    axes.set_ylabel("gap, %")
+    axes.set_title(title, loc="left", fontsize=11)
+    axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    _clean(axes)
     return figure
 
 

@@ -1,0 +1,179 @@
+"""Runs of several solvers on several instances with equal time: one at a time, each in a process on one core.
+
+Every solution is checked and costed by our own code. Results go to a CSV file as they come; a second call does only what
+is missing there.
+"""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.problem.instance import Instance
+from neuralns.problem.solution import Solution
+
+Contestant = Callable[[Instance, float, int], list[list[int]]]
+"""Takes an instance, seconds and a seed, and returns routes. It must be a function at the top of a module."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row of the results."""
+
+    instance: str
+    customers: int
+    solver: str
+    seconds: float
+    seed: int
+    cost: float
+    best_known: float
+    gap: float
+    routes: int
+    feasible: bool
+    wall: float
+
+    @property
+    def key(self) -> tuple[str, str, float, int]:
+        """What tells runs apart."""
+        return self.instance, self.solver, self.seconds, self.seed
+
+
+def compete(
+    contestants: dict[str, Contestant],
+    instances: Sequence[Instance],
+    seconds: float,
+    seeds: int,
+    path: Path,
+    core: int | None = None,
+    notify: Callable[[Run, int, int], None] = lambda run, done, total: None,
+) -> list[Run]:
+    """Run every solver on every instance with every seed, unless the file has that run; return all runs asked for.
+
+    Solvers take turns within each instance and seed, so that slow phases of a machine hit all of them.
+    """
+    for instance in instances:
+        if instance.best_known is None or instance.best_known <= 0:
+            raise InputError(f"{instance.name}: no best known cost to compare with (a .sol file beside it gives one).")
+    known = {run.key: run for run in read_runs(path)}
+    wanted = [(instance, name, seed) for instance in instances for seed in range(1, seeds + 1) for name in contestants]
+    found = []
+    for number, (instance, name, seed) in enumerate(wanted, 1):
+        run = known.get((instance.name, name, float(seconds), seed))
+        if run is None:
+            run = _run_once(name, contestants[name], instance, seconds, seed, core)
+            _append(path, run)
+            notify(run, number, len(wanted))
+        found.append(run)
+    return found
+
+
+def read_runs(path: Path) -> list[Run]:
+    """Return the runs that a results file holds; none if there is no file."""
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        names = [field.name for field in fields(Run)]
+        if reader.fieldnames != names:
+            raise InputError(f"{path}: holds other columns than the results of a contest ({', '.join(names)}).")
+        try:
+            return [_parse(row) for row in reader]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path}, line {reader.line_num}: is not a result ({error}).") from None
+
+
+def mean_gaps(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
+    """Return for each instance the mean gap of each solver over seeds; infeasible runs count as infinite."""
+    gathered: dict[str, dict[str, list[float]]] = {}
+    for run in runs:
+        gap = run.gap if run.feasible else float("inf")
+        gathered.setdefault(run.instance, {}).setdefault(run.solver, []).append(gap)
+    return {
+        instance: {solver: float(np.mean(gaps)) for solver, gaps in by_solver.items()}
+        for instance, by_solver in gathered.items()
+    }
+
+
+def _run_once(
+    name: str, contestant: Contestant, instance: Instance, seconds: float, seed: int, core: int | None
+) -> Run:
+    """Run a solver in a fresh process, so that no run warms up, slows down or breaks another."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(sender, contestant, instance, seconds, seed, core))
+    process.start()
+    sender.close()
+    try:
+        answer = receiver.recv()
+    except EOFError:
+        answer = f"it ended with exit code {process.exitcode}"
+    process.join()
+    if isinstance(answer, str):
+        raise InputError(f"{name} failed on {instance.name}: {answer}.")
+    routes, wall = answer
+    solution = Solution(instance, routes)
+    feasible = solution.feasible
+    return Run(
+        instance.name,
+        instance.customers,
+        name,
+        float(seconds),
+        seed,
+        solution.cost if feasible else float("inf"),
+        float(instance.best_known or 0.0),
+        float(solution.gap or 0.0) if feasible else float("inf"),
+        len(solution.routes),
+        feasible,
+        wall,
+    )
+
+
+def _child(
+    sender: Connection, contestant: Contestant, instance: Instance, seconds: float, seed: int, core: int | None
+) -> None:
+    if core is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {core})
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[variable] = "1"
+    # A library that prints, as HGS-CVRP does, must not disturb our own output.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    try:
+        begin = time.perf_counter()
+        routes = contestant(instance, seconds, seed)
+        sender.send((routes, time.perf_counter() - begin))
+    except Exception as error:
+        sender.send(f"{type(error).__name__}: {error}")
+
+
+def _append(path: Path, run: Run) -> None:
+    new = not path.exists()
+    with open(path, "a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Run)], lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(asdict(run))
+
+
+def _parse(row: dict[str, str]) -> Run:
+    return Run(
+        row["instance"],
+        int(row["customers"]),
+        row["solver"],
+        float(row["seconds"]),
+        int(row["seed"]),
+        float(row["cost"]),
+        float(row["best_known"]),
+        float(row["gap"]),
+        int(row["routes"]),
+        row["feasible"] == "True",
+        float(row["wall"]),
+    )
