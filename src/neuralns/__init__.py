@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from neuralns.search.acceptance import RecordToRecord as RecordToRecord
     from neuralns.search.acceptance import SimulatedAnnealing as SimulatedAnnealing
     from neuralns.search.result import Result as Result
-    from neuralns.search.solve import Progress as Progress
+    from neuralns.search.search import Progress as Progress
     from neuralns.search.solve import solve as solve
     from neuralns.search.stopping import MaxIterations as MaxIterations
     from neuralns.search.stopping import MaxTime as MaxTime
@@ -71,7 +71,8 @@ _HOMES = {
     "problem.solution": ("Solution",),
     "search.acceptance": ("Always", "HillClimbing", "RecordToRecord", "SimulatedAnnealing"),
     "search.result": ("Result",),
-    "search.solve": ("Progress", "solve"),
+    "search.search": ("Progress",),
+    "search.solve": ("solve",),
     "search.stopping": ("MaxIterations", "MaxTime", "NoImprovement", "Stop", "TargetCost"),
     "selection.fixed": ("Fixed",),
     "selection.roulette": ("Roulette",),

@@ -34,6 +34,7 @@ from neuralns import (
     write_solution,
 )
 from neuralns.search import loop
+from neuralns.search import search as search_module
 from neuralns.search import solve as solve_module
 
 
@@ -99,7 +100,7 @@ def test_another_seed_gives_another_course() -> None:
 
 def test_the_segments_of_a_run_do_not_change_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve("X-n101-k25", MaxIterations(3000), seed=4)
-    monkeypatch.setattr(solve_module, "_next_size", lambda size, took, left: 37)
+    monkeypatch.setattr(search_module, "_next_size", lambda size, took, left: 37)
     assert solve("X-n101-k25", MaxIterations(3000), seed=4).routes == whole.routes
 
 

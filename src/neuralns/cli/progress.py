@@ -15,7 +15,7 @@ from rich.text import Text
 from neuralns.compiling import CompilationNotice
 from neuralns.plot import format_cost
 from neuralns.problem.instance import Instance
-from neuralns.search.solve import Progress
+from neuralns.search.search import Progress
 from neuralns.search.stopping import Stop
 
 PLAIN_SECONDS = 2.0

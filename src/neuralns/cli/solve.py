@@ -53,6 +53,7 @@ def solve(
     ] = None,
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the routes: .png, .pdf or .svg.")] = None,
     trace: Annotated[str | None, typer.Option(metavar="FILE.csv", help="Write the cost over time.")] = None,
+    workers: Annotated[int, typer.Option("--workers", "-w", metavar="N", help="Search on N cores at once.")] = 1,
     as_json: options.AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
@@ -124,6 +125,7 @@ def solve(
                     seed=seed,
                     scale=quotas,
                     initial=initial,
+                    workers=workers,
                     callbacks=[display.update],
                 )
             if not result.feasible:  # never seen; a user's own operator could be at fault

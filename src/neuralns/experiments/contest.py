@@ -1,7 +1,7 @@
 """Runs of several solvers on several instances with equal time: one at a time, each in a process on one core.
 
-Every solution is checked and costed by our own code. Results go to a CSV file as they come; a second call does only what
-is missing there.
+Every solution is checked and costed by our own code. Results go to a CSV file as they come; a second call does only
+what is missing there.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from neuralns.problem.files import write_text
 from neuralns.problem.solution import Solution
+from neuralns.search.search import Progress
 
 
 @dataclass
@@ -25,6 +26,15 @@ class Trace:
     best: list[float] = field(default_factory=list)
     temperature: list[float] = field(default_factory=list)
     uses: list[list[int]] = field(default_factory=list)
+
+    def add(self, progress: Progress) -> None:
+        """Add a row."""
+        self.time.append(progress.time)
+        self.iteration.append(progress.iteration)
+        self.current.append(progress.current)
+        self.best.append(progress.best)
+        self.temperature.append(progress.temperature)
+        self.uses.append(list(progress.uses.values()))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as a table."""

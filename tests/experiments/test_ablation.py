@@ -1,0 +1,38 @@
+"""Ablation of the modern portfolio."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuralns import read
+from neuralns.experiments.ablation import BASE, changes, contestants, variants
+from neuralns.experiments.contest import Run, compete
+from neuralns.operators.registry import MODERN, MODERN_CANDIDATES, make_portfolio
+
+
+def test_each_operator_is_left_out_or_added_in_turn() -> None:
+    found = variants()
+    assert found[BASE] == MODERN
+    assert len(found) == 1 + len(MODERN) + (len(MODERN_CANDIDATES) - len(MODERN)) + 1
+    for name in MODERN:
+        assert any(name not in operators and len(operators) <= len(MODERN) for operators in found.values())
+    for operators in found.values():
+        make_portfolio("variant", operators)
+
+
+def test_variants_run_as_contestants(tmp_path: Path) -> None:
+    chosen = {name: contestants()[name] for name in (BASE, "− regret-2")}
+    runs = compete(chosen, [read("P-n16-k8")], 0.1, 1, tmp_path / "runs.csv")
+    assert [run.gap for run in runs] == [0.0, 0.0]
+
+
+def test_changes_are_paired_by_instance_and_seed() -> None:
+    def run(solver: str, seed: int, gap: float) -> Run:
+        return Run("a", 5, solver, 1.0, seed, 10.0, 10.0, gap, 1, True, 1.0)
+
+    rows = changes([run(BASE, 1, 1.0), run(BASE, 2, 5.0), run("other", 1, 2.0), run("other", 2, 6.0)])
+    assert rows[0] == (BASE, 3.0, 0.0, 0.0)
+    assert rows[1][0] == "other"
+    assert rows[1][1:] == pytest.approx((4.0, 1.0, 0.0))

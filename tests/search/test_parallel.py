@@ -1,0 +1,116 @@
+"""Searches on several cores."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neuralns import (
+    InputError,
+    MaxIterations,
+    MaxTime,
+    OperatorError,
+    Progress,
+    Solution,
+    TargetCost,
+    load_operators,
+    read,
+    savings,
+    solve,
+)
+from neuralns.search import parallel
+
+
+def test_workers_give_the_same_result_for_the_same_seed_and_iterations() -> None:
+    first, second = (solve("X-n101-k25", MaxIterations(6000), seed=3, workers=2) for _ in range(2))
+    assert first.routes == second.routes
+    assert [use.used for use in first.operators] == [use.used for use in second.operators]
+    assert first.iterations == 12000
+    assert first.stopped_by == "iterations"
+    assert first.feasible
+
+
+def test_the_number_of_workers_changes_the_course() -> None:
+    two, three = (solve("X-n101-k25", MaxIterations(2000), seed=3, workers=workers) for workers in (2, 3))
+    assert (two.iterations, three.iterations) == (4000, 6000)
+    assert two.routes != three.routes
+
+
+def test_the_worst_search_goes_on_from_the_best_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = read("X-n101-k25")
+    with_exchange = solve(instance, MaxIterations(20000), seed=1, workers=2)
+    monkeypatch.setattr(parallel, "EXCHANGES", 1)
+    without = solve(instance, MaxIterations(20000), seed=1, workers=2)
+    assert with_exchange.routes != without.routes
+
+
+def test_a_search_can_continue_from_a_given_solution() -> None:
+    import numpy as np
+
+    from neuralns.operators.registry import portfolio_named
+    from neuralns.search.acceptance import HillClimbing
+    from neuralns.search.search import Plan, Search
+    from neuralns.selection.uniform import Uniform
+
+    instance = read("E-n22-k4")
+    poor = Solution(instance, [[customer] for customer in range(1, 22)])
+    plan = Plan(
+        instance, MaxIterations(10), Uniform(), portfolio_named("modern"), (1, 3), HillClimbing(), (1.0, 1.0), poor
+    )
+    search = Search(plan, np.random.SeedSequence(1), time.perf_counter())
+    good = savings(instance)
+    search.continue_from(good)
+    assert search.best() == good
+    assert search.progress().current == search.progress().best == good.cost
+    search.continue_from(poor)
+    assert search.best() == good
+    assert search.progress().current == poor.cost
+
+
+def test_time_limits_targets_and_callbacks_end_all_workers() -> None:
+    begin = time.perf_counter()
+    assert solve("E-n22-k4", MaxTime(0.5), workers=2).stopped_by == "time"
+    assert solve("E-n22-k4", MaxTime(60) | TargetCost(380), workers=2, initial="random").stopped_by == "target"
+
+    def enough(progress: Progress) -> bool:
+        return progress.time > 0.3
+
+    result = solve("E-n22-k4", MaxTime(60), workers=2, callbacks=[enough])
+    assert result.stopped_by == "callback"
+    assert result.feasible
+    assert time.perf_counter() - begin < 20
+
+
+INTERRUPTED = """
+import neuralns, os, signal
+calls = []
+def interrupt(progress):
+    calls.append(progress)
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+r = neuralns.solve("X-n101-k25", neuralns.MaxTime(60), workers=2, callbacks=[interrupt])
+print(r.stopped_by, r.feasible, r.runtime < 20)
+"""
+
+
+def test_ctrl_c_returns_the_best_solution_of_all_workers() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, check=True, text=True, timeout=60)
+    assert done.stdout.split() == ["SIGINT", "True", "True"]
+
+
+def test_an_error_in_a_worker_is_reported_as_it_is(tmp_path: Path) -> None:
+    source = "from neuralns import destroy\n@destroy('idle-in-parallel')\ndef f(state, quota):\n    pass\n"
+    (tmp_path / "idle.py").write_text(source)
+    load_operators(tmp_path / "idle.py")
+    with pytest.raises(OperatorError, match="operator 'idle-in-parallel' removed 0 customers"):
+        solve("E-n22-k4", MaxIterations(10), portfolio=["idle-in-parallel", "greedy"], workers=2)
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_a_number_of_workers_that_makes_no_sense_is_refused(workers: int) -> None:
+    with pytest.raises(InputError, match="number of workers"):
+        solve("E-n22-k4", MaxIterations(10), workers=workers)
