@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from helpers import on_a_line, outcomes, plane
+from neuralns import Instance, Solution
 
 
 def test_worst_node_takes_gains_in_order_by_the_rank_rule() -> None:
@@ -35,3 +36,13 @@ def test_greedy_route_empties_the_shortest_routes_and_cuts_the_last_from_its_sta
     assert set(outcomes("greedy-route", solution, 2, seeds=5)) == {(2, 3)}
     assert set(outcomes("greedy-route", solution, 3, seeds=5)) == {(2, 3, 4)}
     assert set(outcomes("greedy-route", solution, 5, seeds=5)) == {(1, 2, 3, 4, 5)}
+
+
+def test_worst_load_ranks_by_gain_demand_and_size_of_the_route() -> None:
+    instance = Instance("loads", [0, 1, 1, 4], 10, [[0, 0], [5, 0], [10, 0], [0, 1]])
+    solution = Solution(instance, [[1, 2], [3]])
+    # Gains: 1 saves 0, 2 saves 10, 3 saves 2: mean 4. Scores: 1: 0 + 1/2 + 3/4; 2: 10/4 + 1/2 + 3/4; 3: 2/4 + 2 + 3/2.
+    # So 3 (4.0) stands before 2 (3.75) and 1 (1.25).
+    seen = outcomes("worst-load", solution, 1, seeds=3000)
+    expected = [((rank + 1) / 3) ** (1 / 3) - (rank / 3) ** (1 / 3) for rank in range(3)]
+    assert [seen[customer,] / 3000 for customer in (3, 2, 1)] == pytest.approx(expected, abs=0.03)

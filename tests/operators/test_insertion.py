@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -113,3 +115,51 @@ def test_a_repair_with_its_table_equals_one_that_recomputes_everything(
         remove(state, customer)
     operator(repair).compiled(state)
     assert set(solution_in(state, instance).routes) == set(naive_repair(solution, taken, depth).routes)
+
+
+def repairs_seen(solution: Solution, taken: list[int], repair: str, seeds: int) -> Counter[frozenset[tuple[int, ...]]]:
+    """How often each set of routes comes out of a repair."""
+    seen: Counter[frozenset[tuple[int, ...]]] = Counter()
+    for seed in range(seeds):
+        state = new_state(solution.instance, seed, solution=solution)
+        for customer in taken:
+            remove(state, customer)
+        operator(repair).compiled(state)
+        seen[frozenset(solution_in(state, solution.instance).routes)] += 1
+    return seen
+
+
+def test_blinks_overlook_the_best_place_once_in_a_hundred_times() -> None:
+    # Places of 2: before 1 (20 more), between 1 and 3 (nothing), after 3 (nothing but for the small bend).
+    solution = plane([(0, 0), (10, 0), (20, 0), (30, 0.1)], [[1, 2, 3]])
+    seen = repairs_seen(solution, [2], "blinks", 5000)
+    assert seen[frozenset({(1, 2, 3)})] / 5000 == pytest.approx(0.99, abs=0.006)
+    assert seen[frozenset({(1, 3, 2)})] > 10
+
+
+def test_blinks_insert_in_an_order_that_is_drawn() -> None:
+    # One place beside 1 and no other room: who comes first takes it. 2 demands more and is farther from the depot.
+    instance = Instance("order", [0, 4, 3, 2], 7, [[0, 0], [10, 0], [12, 0], [8, 0]])
+    solution = Solution(instance, [[1], [2], [3]])
+    seen = repairs_seen(solution, [2, 3], "blinks", 2000)
+    with_two = sum(count for routes, count in seen.items() if (3,) in routes)
+    # 2 is first in half of the random orders (4/11), by demand (4/11) and by distance from afar (2/11).
+    assert with_two / 2000 == pytest.approx((2 + 4 + 2) / 11, abs=0.05)
+
+
+def test_noise_decides_between_places_that_cost_nearly_the_same() -> None:
+    near = plane([(0, 0), (10, 1), (10, -1.01), (10, 0)], [[1], [2], [3]])
+    seen = repairs_seen(near, [3], "noise", 400)
+    beside = [sum(count for routes, count in seen.items() if (other,) in routes) for other in (2, 1)]
+    assert min(beside) > 80
+    clear = plane([(0, 0), (10, 1), (-10, -1), (10, 0)], [[1], [2], [3]])
+    assert all((2,) in routes for routes in repairs_seen(clear, [3], "noise", 100))
+
+
+def test_random_insertion_draws_routes_and_places_alike() -> None:
+    solution = plane([(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)], [[1, 2], [3], [4]], capacity=3)
+    seen = repairs_seen(solution, [4], "random-insertion", 3000)
+    expected = {(4, 1, 2): 1 / 6, (1, 4, 2): 1 / 6, (1, 2, 4): 1 / 6, (4, 3): 1 / 4, (3, 4): 1 / 4}
+    for route, share in expected.items():
+        found = sum(count for routes, count in seen.items() if route in routes)
+        assert found / 3000 == pytest.approx(share, abs=0.03), route

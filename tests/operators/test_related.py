@@ -6,7 +6,7 @@ import pytest
 from numba import njit
 
 from helpers import outcomes, plane
-from neuralns import Instance
+from neuralns import Instance, Solution
 from neuralns.operators import state as st
 from neuralns.operators.registry import operator
 from neuralns.operators.state import checkpoint, insert, new_state, remember, remove, routes_of
@@ -121,3 +121,21 @@ def test_history_notes_the_cheapest_solution_of_each_arc() -> None:
     seen = history(state)
     assert seen[0, 2] == seen[2, 1] == seen[1, 0] == 4.0
     assert seen[0, 1] == 4.0
+
+
+def test_shaw_prefers_near_customers_of_like_demand_on_the_same_route() -> None:
+    # All three others are equally far from 1; 2 shares its route and demand, 3 its demand, 4 neither.
+    points = [(0, 0), (10, 0), (10, 5), (10, -5), (15, 0)]
+    instance = Instance("alike", [0, 1, 1, 1, 9], 20, points)
+    solution = Solution(instance, [[1, 2], [3], [4]])
+    partners: dict[int, int] = {2: 0, 3: 0, 4: 0}
+    for removed, count in outcomes("shaw", solution, 2, seeds=3000).items():
+        if 1 in removed:
+            partners[removed[1]] += count
+    assert partners[2] > partners[3] > 0
+    assert partners[2] > partners[4]
+
+
+def test_shaw_goes_on_when_no_neighbour_is_left() -> None:
+    solution = plane([(0, 0), (1, 0), (2, 0)], [[1, 2]])
+    assert set(outcomes("shaw", solution, 2, seeds=5)) == {(1, 2)}
