@@ -15,7 +15,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COMPILED_ROOMS = ("operators", "selection", "search", "mdp")
+COMPILED_ROOMS = ("operators", "selection", "search")
 
 # First-class function types, which hold the operators of a portfolio, are marked experimental.
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
@@ -28,7 +28,10 @@ def compiled(function: Function) -> Function:
     stamp of the cache therefore covers the sources of all rooms that hold compiled functions.
     """
     dispatcher = njit(error_model="numpy")(function)
-    dispatcher.enable_caching()
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:
+        return dispatcher  # type: ignore[no-any-return] # typed at a prompt: there is no file to keep it beside
     cache: Any = getattr(dispatcher, "_cache", None)
     file = getattr(cache, "_cache_file", None)
     if file is not None and hasattr(file, "_source_stamp"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -143,6 +145,10 @@ def test_a_mistake_in_a_destroy_operator_is_reported_by_name(tmp_path: Path, bod
             "operator 'w-place' inserted customer",
         ),
         (
+            "@repair('w-slot')\ndef f(state):\n    insert(state, state.removed[0], state.customers - 1, 0)",
+            "operator 'w-slot' inserted customer",
+        ),
+        (
             "@repair('w-load')\ndef f(state):\n    slot = state.active[0]\n    while state.n_removed > 0:\n"
             "        insert(state, state.removed[0], slot, 0)",
             "operator 'w-load' overloaded a route",
@@ -152,6 +158,20 @@ def test_a_mistake_in_a_destroy_operator_is_reported_by_name(tmp_path: Path, bod
 def test_a_mistake_in_a_repair_operator_is_reported_by_name(tmp_path: Path, body: str, said: str) -> None:
     with pytest.raises(OperatorError, match=said):
         run(written(tmp_path, body), "random-node", body.split("'")[1])
+
+
+def test_an_operator_typed_at_a_prompt_runs_as_well() -> None:
+    program = """
+import neuralns
+from neuralns.operators.state import remove
+@neuralns.destroy("typed")
+def typed(state, quota):
+    for customer in range(1, quota + 1):
+        remove(state, customer)
+print(neuralns.solve("E-n22-k4", neuralns.MaxIterations(10), portfolio=["typed", "greedy"]).feasible)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_a_file_that_is_missing_fails_or_registers_nothing_is_refused(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_annealing_accepts_worse_candidates_with_the_metropolis_probability() ->
 def test_the_other_rules_compare_with_record_current_or_nothing() -> None:
     assert accepts(STATE, RECORD, 10.0, 99.0, 95.0, 90.0)
     assert not accepts(STATE, RECORD, 10.0, 101.0, 95.0, 90.0)
+    assert not accepts(STATE, RECORD, 10.0, 101.0, 110.0, 90.0)
     assert accepts(STATE, HILL, 10.0, 95.0, 95.0, 90.0)
     assert not accepts(STATE, HILL, 10.0, 95.1, 95.0, 90.0)
     assert accepts(STATE, ALWAYS, 10.0, 1e9, 95.0, 90.0)

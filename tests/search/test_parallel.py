@@ -114,3 +114,21 @@ def test_an_error_in_a_worker_is_reported_as_it_is(tmp_path: Path) -> None:
 def test_a_number_of_workers_that_makes_no_sense_is_refused(workers: int) -> None:
     with pytest.raises(InputError, match="number of workers"):
         solve("E-n22-k4", MaxIterations(10), workers=workers)
+
+
+def test_a_worker_that_is_killed_is_reported() -> None:
+    import multiprocessing
+
+    def kill_one(progress: Progress) -> None:
+        for process in multiprocessing.active_children()[:1]:
+            process.kill()
+
+    with pytest.raises(InputError, match="a worker process ended unexpectedly"):
+        solve("E-n22-k4", MaxTime(30), workers=2, callbacks=[kill_one])
+
+
+def test_progress_counts_the_iterations_of_all_and_the_share_of_each() -> None:
+    seen: list[Progress] = []
+    solve("E-n22-k4", MaxIterations(3000), workers=2, callbacks=[seen.append])
+    assert seen[-1].iteration == 6000
+    assert seen[-1].share == 1.0

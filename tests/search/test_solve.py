@@ -176,7 +176,7 @@ def test_the_scale_is_a_number_a_share_or_a_range(scale: float | tuple[float, fl
     assert solve_module._quotas(scale, 50) == (low, high)
 
 
-@pytest.mark.parametrize("scale", [0, -1, (5, 2), 2.5, math.nan, math.inf])
+@pytest.mark.parametrize("scale", [0, -1, (5, 2), 2.5, math.nan, math.inf, (0.5, 4)])
 def test_a_scale_that_makes_no_sense_is_refused(scale: float | tuple[float, float]) -> None:
     with pytest.raises(InputError, match="scale"):
         solve("E-n22-k4", MaxIterations(1), scale=scale)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -56,6 +57,12 @@ def test_a_callback_can_end_a_run() -> None:
 def test_limits_that_make_no_sense_are_refused(value: float) -> None:
     with pytest.raises(InputError, match="time limit"):
         MaxTime(value)
+
+
+@pytest.mark.parametrize("limit", [MaxIterations, NoImprovement])
+def test_a_fraction_of_an_iteration_is_refused(limit: Callable[[float], Stop]) -> None:
+    with pytest.raises(InputError, match="must be whole"):
+        limit(2.5)
 
 
 def test_a_run_without_limits_is_refused() -> None:

@@ -39,7 +39,13 @@ def peers(
         str | None, typer.Option(metavar="a,b", help="Only these: neuralns, PyVRP, HGS-CVRP, OR-Tools, VROOM.")
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE.csv", help="Results; runs that it holds are not run again.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.csv",
+            help="Results; what it holds is not run again (remove it to start anew).",
+        ),
     ] = "peers.csv",
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the gaps over the number of customers.")
@@ -78,9 +84,13 @@ def peers(
         )
     if plot is not None:
         check_plot_path(plot)
-    runs = compete(
-        {name: PEERS[name][1] for name in chosen}, _read_all(instances), time, seeds, _results(output), core, _tell
-    )
+    problems = _read_all(instances)
+    for problem in problems:
+        if problem.vehicle_cost > 0:
+            raise InputError(
+                f"{problem.name}: other solvers are not told of its vehicle cost {problem.vehicle_cost:g}."
+            )
+    runs = compete({name: PEERS[name][1] for name in chosen}, problems, time, seeds, _results(output), core, _tell)
 
     table = _table(["instance", *chosen])
     sizes = {run.instance: run.customers for run in runs}

@@ -67,7 +67,7 @@ class ProgressDisplay:
         head = Table.grid(padding=(0, 1))
         head.add_row(
             Text(self._instance.name, style="bold"),
-            ProgressBar(total=1.0, completed=self._stop.progress(progress.time, progress.iteration), width=30),
+            ProgressBar(total=1.0, completed=progress.share, width=30),
             Text(_line(progress)),
         )
         total = max(1, progress.iteration)

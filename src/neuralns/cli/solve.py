@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -36,7 +37,7 @@ def solve(
     ] = None,
     operators: Annotated[
         list[str] | None,
-        typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join the portfolio."),
+        typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join a portfolio given by name."),
     ] = None,
     scale: Annotated[
         str | None,
@@ -63,7 +64,7 @@ def solve(
 
         neuralns solve X-n101-k25
 
-        neuralns solve my.vrp --time 60 --output my.sol --plot my.png
+        neuralns solve my.vrp --time 60 --output routes.sol --plot routes.png
 
         neuralns solve my.vrp --initial yesterday.sol --time 5
 
@@ -97,7 +98,9 @@ def solve(
     chooser.start(chosen)
     quotas = _parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost) for source in instances]
-    taken = {os.path.realpath(source) for source in instances}
+    # The solution beside an instance is read as its best known one.
+    files = [Path(source) for source in instances if Path(source).is_file()]
+    taken = {os.path.realpath(path) for file in files for path in (file, file.with_suffix(".sol")) if path.exists()}
     for pattern, check in ((output, check_writable), (plot, check_plot_path), (trace, check_writable)):
         for problem in problems if pattern is not None else []:
             assert pattern is not None

@@ -63,6 +63,9 @@ def compete(
     for instance in instances:
         if instance.best_known is None or instance.best_known <= 0:
             raise InputError(f"{instance.name}: no best known cost to compare with (a .sol file beside it gives one).")
+    # Read by libraries when they load, in the processes to come.
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
     known = {run.key: run for run in read_runs(path)}
     wanted = [(instance, name, seed) for instance in instances for seed in range(1, seeds + 1) for name in contestants]
     found = []
@@ -115,6 +118,7 @@ def _run_once(
     try:
         answer = receiver.recv()
     except EOFError:
+        process.join()
         answer = f"it ended with exit code {process.exitcode}"
     process.join()
     if isinstance(answer, str):
@@ -140,13 +144,11 @@ def _run_once(
 def _child(
     sender: Connection, contestant: Contestant, instance: Instance, seconds: float, seed: int, core: int | None
 ) -> None:
-    if core is not None and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {core})
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = "1"
     # A library that prints, as HGS-CVRP does, must not disturb our own output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
+        if core is not None and hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {core})
         begin = time.perf_counter()
         routes = contestant(instance, seconds, seed)
         sender.send((routes, time.perf_counter() - begin))

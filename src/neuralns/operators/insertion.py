@@ -114,6 +114,16 @@ def _find_best(state, row, width):
     state.best_cost[row], state.best_column[row] = best, where
 
 
+@compiled
+def _cheapest(state, rows):
+    """Return the index in ``order`` of the row with the least cost."""
+    chosen = 0
+    for index in range(1, rows):
+        if state.best_cost[state.order[index]] < state.best_cost[state.order[chosen]]:
+            chosen = index
+    return chosen
+
+
 @repair("greedy", "greedy")
 def greedy(state):
     """Insert the customer and place of the least cost overall, again and again.
@@ -126,10 +136,7 @@ def greedy(state):
         state.order[row] = row
         _find_best(state, row, width)
     while rows > 0:
-        chosen = 0
-        for index in range(1, rows):
-            if state.best_cost[state.order[index]] < state.best_cost[state.order[chosen]]:
-                chosen = index
+        chosen = _cheapest(state, rows)
         row = state.order[chosen]
         inserted = state.items[row]
         changed = _insert_row(state, row, state.best_column[row], width)
@@ -306,10 +313,7 @@ def greedy_with_noise(state):
             state.table_cost[row * width + column] += amplitude * (2.0 * random(state) - 1.0)
         _find_best(state, row, width)
     while rows > 0:
-        chosen = 0
-        for index in range(1, rows):
-            if state.best_cost[state.order[index]] < state.best_cost[state.order[chosen]]:
-                chosen = index
+        chosen = _cheapest(state, rows)
         row = state.order[chosen]
         changed = _insert_row(state, row, state.best_column[row], width)
         rows -= 1

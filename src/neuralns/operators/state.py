@@ -299,7 +299,7 @@ def remove(state, customer):
     """Take a customer off its route and put it on the removal list."""
     if customer < 1 or customer > state.customers or state.route[customer] < 0:
         if state.fault == 0:
-            state.fault, state.fault_node = 1, customer
+            state.fault, state.fault_node = NOT_REMOVABLE, customer
         return
     slot, before, after = np.uint32(state.route[customer]), state.predecessor[customer], state.successor[customer]
     customer = np.uint32(customer)
@@ -341,11 +341,11 @@ def insert(state, customer, slot, before):
     """
     if customer < 1 or customer > state.customers or state.route[customer] >= 0:
         if state.fault == 0:
-            state.fault, state.fault_node = 2, customer
+            state.fault, state.fault_node = NOT_INSERTABLE, customer
         return
-    if slot < 0 or slot >= state.customers or before < 0 or (before > 0 and state.route[before] != slot):
+    if not _is_place(state, slot, before):
         if state.fault == 0:
-            state.fault, state.fault_node = 3, customer
+            state.fault, state.fault_node = WRONG_PLACE, customer
         return
     customer, slot, before = np.uint32(customer), np.uint32(slot), np.uint32(before)
     _save_slot(state, slot)
@@ -381,6 +381,21 @@ def insert(state, customer, slot, before):
     last = state.removed[state.n_removed]
     state.removed[state.place[customer]] = last
     state.place[last] = state.place[customer]
+
+
+@compiled
+def _is_place(state, slot, before):
+    """Return whether a customer can be inserted into a slot after ``before``: on its route, or at its start (0)."""
+    if slot < 0 or slot >= state.customers or before < 0 or before > state.customers:
+        return False
+    if before > 0:
+        return state.route[before] == slot
+    if state.size[slot] > 0:
+        return True
+    for index in range(state.n_active):
+        if state.active[index] == slot:
+            return True
+    return False
 
 
 @compiled

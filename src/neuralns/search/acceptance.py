@@ -118,7 +118,7 @@ def accepts(state, rule, temperature, candidate, current, best):
     if rule == 0:
         return candidate <= current or candidate < current - temperature * np.log(1.0 - random(state))
     if rule == 1:
-        return candidate <= current or candidate < best + temperature
+        return candidate < best + temperature
     if rule == 2:
         return candidate <= current
     return True

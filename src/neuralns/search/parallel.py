@@ -7,14 +7,15 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, NeuralnsError, OperatorError
+from neuralns.errors import InputError, NeuralnsError
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Plan, Progress, Search
 
@@ -27,9 +28,14 @@ REPORT_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Report:
-    """What a search tells the others."""
+    """What a search tells the coordinator: small, since it is sent many times."""
 
-    progress: Progress
+    time: float
+    iteration: int
+    current: float
+    best: float
+    temperature: float
+    uses: dict[str, int]
     routes: tuple[tuple[int, ...], ...]
     reason: str | None
     destroy_counts: npt.NDArray[np.int64]
@@ -50,29 +56,35 @@ def run_in_parallel(
     if "fork" not in multiprocessing.get_all_start_methods():
         raise InputError("several workers need an operating system that can fork processes.")
     context = multiprocessing.get_context("fork")
-    workers = []
-    for seed in seeds:
-        own, other = context.Pipe()
-        process = context.Process(target=_work, args=(other, plan, seed, begin), daemon=True)
-        process.start()
-        other.close()
-        workers.append((own, process))
+    connections: list[Connection] = []
+    processes = []
     try:
-        return _coordinate([connection for connection, _ in workers], watch)
+        for seed in seeds:
+            own, other = context.Pipe()
+            connections.append(own)
+            process = context.Process(target=_work, args=(other, plan, seed, begin), daemon=True)
+            process.start()
+            processes.append(process)
+            other.close()
+        return _coordinate(plan, connections, watch)
     finally:
-        for connection, process in workers:
+        for connection in connections:
             connection.close()
-            process.terminate()
+        for process in processes:
+            process.kill()
             process.join()
 
 
-def _coordinate(connections: list[Connection], watch: Callable[[Progress], str | None]) -> tuple[list[Report], str]:
+def _coordinate(
+    plan: Plan, connections: list[Connection], watch: Callable[[Progress], str | None]
+) -> tuple[list[Report], str]:
+    everyone = range(len(connections))
     latest: dict[int, Report] = {}
     waiting: set[int] = set()
     ended: str | None = None
     while True:
         # One that waits has nothing to say; once told to stop it leaves.
-        busy = [connection for worker, connection in enumerate(connections) if worker not in waiting]
+        busy = [connections[worker] for worker in everyone if worker not in waiting]
         for ready in wait(busy, REPORT_SECONDS):
             worker = connections.index(ready)  # type: ignore[arg-type]
             kind, content = _receive(connections[worker])
@@ -83,62 +95,72 @@ def _coordinate(connections: list[Connection], watch: Callable[[Progress], str |
                 waiting.add(worker)
         if len(latest) < len(connections):
             continue
-        reports = [latest[worker] for worker in range(len(connections))]
+        reports = [latest[worker] for worker in everyone]
+        reasons = [report.reason for report in reports]
         if ended is None:
-            ended = watch(_together(reports))
+            ended = watch(_together(plan, reports))
+            if ended is None and "target" in reasons and math.isfinite(plan.stop.time):
+                # Runs limited by iterations go on to the end of the round, so that they can be repeated.
+                ended = "target"
             if ended is not None:
-                _send(connections, dict.fromkeys(range(len(connections)), "stop"))
+                _send(connections, dict.fromkeys(everyone, "stop"))
         if len(waiting) < len(connections):
             continue
-        reasons = [report.reason for report in reports]
         reason = ended or ("target" if "target" in reasons else reasons[0] if all(reasons) else None)
         if reason is not None:
             return reports, reason
-        best = min(range(len(reports)), key=lambda worker: (reports[worker].progress.best, worker))
-        worst = max(range(len(reports)), key=lambda worker: (reports[worker].progress.current, worker))
-        answers: dict[int, Any] = dict.fromkeys(range(len(reports)))
+        best = min(everyone, key=lambda worker: (reports[worker].best, worker))
+        worst = max(everyone, key=lambda worker: (reports[worker].current, worker))
+        answers: dict[int, Any] = dict.fromkeys(everyone)
         if worst != best:
             answers[worst] = reports[best].routes
         waiting.clear()
         _send(connections, answers)
 
 
+_LOST = "a worker process ended unexpectedly (killed, or out of memory)."
+
+
 def _receive(connection: Connection) -> tuple[str, Any]:
     try:
         kind, content = connection.recv()
-    except EOFError:
-        return "error", InputError("a worker process ended unexpectedly (killed, or out of memory).")
+    except (EOFError, OSError):
+        return "error", InputError(_LOST)
     return kind, content
 
 
 def _send(connections: list[Connection], answers: dict[int, Any]) -> None:
     for worker, answer in answers.items():
-        connections[worker].send(answer)
+        try:
+            connections[worker].send(answer)
+        except OSError:
+            raise InputError(_LOST) from None
 
 
-def _together(reports: list[Report]) -> Progress:
-    parts = [report.progress for report in reports]
-    uses = {name: sum(part.uses[name] for part in parts) for name in parts[0].uses}
-    return replace(
-        parts[0],
-        time=max(part.time for part in parts),
-        iteration=sum(part.iteration for part in parts),
-        current=min(part.current for part in parts),
-        best=min(part.best for part in parts),
-        uses=uses,
+def _together(plan: Plan, reports: list[Report]) -> Progress:
+    return Progress(
+        plan.instance,
+        plan.stop,
+        max(report.time for report in reports),
+        sum(report.iteration for report in reports),
+        min(report.current for report in reports),
+        min(report.best for report in reports),
+        reports[0].temperature,
+        {name: sum(report.uses[name] for report in reports) for name in reports[0].uses},
+        len(reports),
     )
 
 
 def _work(connection: Connection, plan: Plan, seed: np.random.SeedSequence, begin: float) -> None:
-    """Search in a process of its own; Ctrl-C is the coordinator's to handle."""
+    """Search in a process of its own; signals, which reach the whole group, are the coordinator's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    try:
-        _search(connection, Search(plan, seed, begin))
-    except (OperatorError, NeuralnsError) as error:
-        connection.send(("error", error))
-    except (BrokenPipeError, EOFError, ConnectionResetError):
-        pass  # the coordinator has ended
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Where the coordinator has ended there is nobody to tell.
+    with suppress(OSError, EOFError):
+        try:
+            _search(connection, Search(plan, seed, begin))
+        except NeuralnsError as error:
+            connection.send(("error", error))
 
 
 def _search(connection: Connection, search: Search) -> None:
@@ -170,8 +192,14 @@ def _search(connection: Connection, search: Search) -> None:
 
 
 def _report(search: Search) -> Report:
+    progress = search.progress()
     return Report(
-        search.progress(),
+        progress.time,
+        progress.iteration,
+        progress.current,
+        progress.best,
+        progress.temperature,
+        progress.uses,
         search.best().routes,
         search.reason_to_stop(),
         search.destroy_counts.copy(),

@@ -60,6 +60,12 @@ class Progress:
     best: float
     temperature: float
     uses: dict[str, int]
+    workers: int = 1
+
+    @property
+    def share(self) -> float:
+        """Share of the time or iterations used, from 0 to 1; several workers share their iterations."""
+        return self.stop.progress(self.time, self.iteration / self.workers)
 
     @property
     def rate(self) -> float:
@@ -114,6 +120,9 @@ class Search:
         """Run a segment, of so many iterations at most."""
         plan, begin = self.plan, self.elapsed
         size = int(min(self._size, plan.stop.iterations - self.iteration, iterations))
+        if self.iteration < OPEN_HORIZON:
+            # A segment does not cross the point where an open run has cooled down.
+            size = min(size, OPEN_HORIZON - self.iteration)
         self._set_temperature(begin, size)
         destroys, repairs, choose, update = self._functions
         status = self._segment(

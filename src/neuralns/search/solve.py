@@ -69,10 +69,10 @@ def solve(
     initial
         Where to start: ``savings``, ``insertion``, ``random``, a solution, or a solution file.
     workers
-        Searches on so many cores at once, from different seeds, which exchange their best solution 20 times in a run.
+        Searches on so many cores at once, from different seeds, which exchange their best solution about 20 times.
         Limits of iterations count for each of them.
     callbacks
-        Called with a `Progress` about 20 times a second; one that returns True ends the search.
+        Called with a `Progress` several times a second; one that returns True ends the search.
 
     Examples
     --------
@@ -129,8 +129,8 @@ def solve(
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
         else:
             reports, reason = run_in_parallel(plan, search_seeds, begin, watch)
-            best = Solution(instance, min(reports, key=lambda report: report.progress.best).routes)
-            iterations = sum(report.progress.iteration for report in reports)
+            best = Solution(instance, min(reports, key=lambda report: report.best).routes)
+            iterations = sum(report.iteration for report in reports)
             destroy_counts = sum(report.destroy_counts for report in reports)  # type: ignore[assignment]
             repair_counts = sum(report.repair_counts for report in reports)  # type: ignore[assignment]
         runtime = time.perf_counter() - begin
@@ -178,8 +178,10 @@ def _quotas(scale: int | float | tuple[float, float] | None, customers: int) -> 
         raise InputError(f"scale {scale!r} must be a number above 0, or a pair of them with the smaller first.")
     if any(value >= 1 and value != int(value) for value in (low, high)):
         raise InputError(f"scale {scale!r} must be a whole number of customers, or a share below 1.")
-    counts = [max(1, round(value * customers)) if value < 1 else int(value) for value in (low, high)]
-    return min(counts[0], customers), min(counts[1], customers)
+    least, most = (max(1, round(value * customers)) if value < 1 else int(value) for value in (low, high))
+    if least > most:
+        raise InputError(f"scale {scale!r} means {least} to {most} customers; the smaller must be first.")
+    return min(least, customers), min(most, customers)
 
 
 def _uses_of(

@@ -24,6 +24,19 @@ class Stop:
     no_improvement: float = math.inf
     target: float = -math.inf
 
+    def __post_init__(self) -> None:
+        for what, value in (
+            ("time limit", self.time),
+            ("number of iterations", self.iterations),
+            ("number of iterations without improvement", self.no_improvement),
+        ):
+            if not value >= 0:
+                raise InputError(f"{what} {value} must be a number of at least 0.")
+            if what != "time limit" and math.isfinite(value) and value != int(value):
+                raise InputError(f"{what} {value} must be whole.")
+        if math.isnan(self.target):
+            raise InputError("target cost nan is not a number.")
+
     def __or__(self, other: Stop) -> Stop:
         return Stop(
             min(self.time, other.time),
@@ -32,7 +45,7 @@ class Stop:
             max(self.target, other.target),
         )
 
-    def progress(self, time: float, iteration: int) -> float:
+    def progress(self, time: float, iteration: float) -> float:
         """Return the share of the time or iterations used, from 0 to 1; 0 if neither is limited."""
         return min(1.0, max(_share(time, self.time), _share(iteration, self.iterations)))
 
@@ -43,27 +56,25 @@ def _share(used: float, limit: float) -> float:
 
 def MaxTime(seconds: float) -> Stop:  # noqa: N802 (reads as the constructor of a criterion)
     """Stop after so many seconds."""
-    return Stop(time=_positive("time limit", seconds))
+    return Stop(time=_finite("time limit", seconds))
 
 
 def MaxIterations(iterations: int) -> Stop:  # noqa: N802
     """Stop after so many iterations."""
-    return Stop(iterations=_positive("iteration limit", iterations))
+    return Stop(iterations=_finite("number of iterations", iterations))
 
 
 def NoImprovement(iterations: int) -> Stop:  # noqa: N802
     """Stop after so many iterations without a new best solution."""
-    return Stop(no_improvement=_positive("number of iterations without improvement", iterations))
+    return Stop(no_improvement=_finite("number of iterations without improvement", iterations))
 
 
 def TargetCost(cost: float) -> Stop:  # noqa: N802
     """Stop at a solution of this cost or less."""
-    if math.isnan(cost):
-        raise InputError("target cost nan is not a number.")
     return Stop(target=cost)
 
 
-def _positive(what: str, value: float) -> float:
-    if not value >= 0 or math.isinf(value):
-        raise InputError(f"{what} {value} must be a number of at least 0.")
+def _finite(what: str, value: float) -> float:
+    if math.isinf(value):
+        raise InputError(f"{what} {value} must be a finite number.")
     return value

@@ -1,0 +1,50 @@
+"""``neuralns bench``."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from commands import invoke
+
+SHORT = ("--time", 0.1, "--seeds", 1)
+
+
+def test_peers_prints_a_table_writes_results_and_runs_nothing_twice(tmp_path: Path) -> None:
+    results, picture = tmp_path / "peers.csv", tmp_path / "gaps.png"
+    words = ("bench", "peers", "P-n16-k8", "E-n22-k4", "--solvers", "neuralns", *SHORT, "--output", results)
+    first = invoke(*words, "--plot", picture)
+    assert first.code == 0, first.stderr
+    assert "mean gap to the best known cost in %" in first.stdout
+    rows = {line.split()[0]: line.split()[1] for line in first.stdout.splitlines()[2:]}
+    assert rows["P-n16-k8"] == rows["E-n22-k4"] == rows["mean"] == "0.00"
+    assert first.stderr.count("seed 1") == 2
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    with open(results, encoding="utf-8") as file:
+        assert [row["solver"] for row in csv.DictReader(file)] == ["neuralns", "neuralns"]
+    again = invoke(*words)
+    assert (again.code, again.stderr, again.stdout) == (0, "", first.stdout)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("P-n16-k8", "--solvers", "nobody"), "solver 'nobody' is not known"),
+        (("RC101:5", "--solvers", "neuralns"), "no such file"),
+        (("P-n16-k8", "--output", "/absent/folder/x.csv"), "folder /absent/folder does not exist"),
+        (("P-n16-k8", "--plot", "x.bmp"), "a picture's name must end with"),
+    ],
+)
+def test_peers_refuses_what_it_cannot_use(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    output = () if "--output" in words else ("--output", tmp_path / "x.csv")
+    assert sentence in invoke("bench", "peers", *words, *SHORT, *output).refusal()
+
+
+def test_ablation_compares_every_variant_with_modern(tmp_path: Path) -> None:
+    outcome = invoke("bench", "ablation", "P-n16-k8", "--time", 0.05, "--seeds", 1, "--output", tmp_path / "x.csv")
+    assert outcome.code == 0, outcome.stderr
+    assert "+ shaw" in outcome.stdout
+    assert "− blinks" in outcome.stdout
+    assert "all candidates" in outcome.stdout
