@@ -77,20 +77,20 @@ def peers(
             if by_name[name.lower()] not in available:
                 raise InputError(f"solver {name!r} is not installed; pip install 'neuralns[peers]'.")
         chosen = [by_name[name.lower()] for name in asked]
-    absent = [name for name in PEERS if name not in available]
-    if absent and solvers is None:
-        plain_console(stderr=True, soft_wrap=True).print(
-            f"not installed: {', '.join(absent)} (pip install 'neuralns[peers]')"
-        )
     if plot is not None:
         check_plot_path(plot)
-    problems = _read_all(instances)
+    results, problems = _results(output), _read_all(instances)
     for problem in problems:
         if problem.vehicle_cost > 0:
             raise InputError(
                 f"{problem.name}: other solvers are not told of its vehicle cost {problem.vehicle_cost:g}."
             )
-    runs = compete({name: PEERS[name][1] for name in chosen}, problems, time, seeds, _results(output), core, _tell)
+    absent = [name for name in PEERS if name not in available]
+    if absent and solvers is None:
+        plain_console(stderr=True, soft_wrap=True).print(
+            f"not installed: {', '.join(absent)} (pip install 'neuralns[peers]')"
+        )
+    runs = compete({name: PEERS[name][1] for name in chosen}, problems, time, seeds, results, core, _tell)
 
     table = _table(["instance", *chosen])
     sizes = {run.instance: run.customers for run in runs}
