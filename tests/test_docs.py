@@ -22,6 +22,7 @@ def blocks(page: Path, language: str) -> list[str]:
 def shortened(text: str) -> str:
     """The same code with shorter runs."""
     text = re.sub(r"MaxTime\(\d+\)", "MaxTime(0.2)", text)
+    text = re.sub(r"--seeds \d+", "--seeds 1", text)
     return re.sub(r"--time \d+", "--time 0.2", text)
 
 
