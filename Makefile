@@ -23,7 +23,7 @@ $(VENV)/.made-bench: $(VENV)/.made
 
 solve: $(VENV)/.made  ## Solve a bundled instance for 10 s; routes and a picture go to out/.
 	@mkdir -p out
-	@$(BIN)/neuralns solve X-n106-k14 --time 10 --output out/X-n106-k14.sol --plot out/X-n106-k14.png
+	@$(BIN)/neuralns solve X-n110-k13 --time 10 --output out/X-n110-k13.sol --plot out/X-n110-k13.png
 
 test: $(VENV)/.made  ## Run the tests.
 	@$(BIN)/python -m pytest --numprocesses 2

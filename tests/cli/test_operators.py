@@ -35,10 +35,12 @@ def test_a_person_sees_a_table() -> None:
     assert outcome.stdout.endswith(f"portfolios: {', '.join(portfolio_names())}\n")
 
 
-def test_operators_of_ones_own_are_listed_last(tmp_path: Path) -> None:
+def test_operators_of_ones_own_are_listed_last_of_their_phase(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     listed = spawn("operators", "--operators", tmp_path / "own.py", "--json").json["operators"]
-    assert listed[-1] == {"name": "mine", "phase": "destroy", "class": "own", "summary": "Remove whom I like."}
+    assert [entry["phase"] for entry in listed] == sorted(entry["phase"] for entry in listed)
+    destroys = [entry for entry in listed if entry["phase"] == "destroy"]
+    assert destroys[-1] == {"name": "mine", "phase": "destroy", "class": "own", "summary": "Remove whom I like."}
 
 
 @pytest.mark.parametrize(

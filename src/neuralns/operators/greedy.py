@@ -3,7 +3,7 @@
 import numpy as np
 
 from neuralns.compiling import compiled
-from neuralns.operators.parts import remove_route, select_largest
+from neuralns.operators.parts import remove_by_rank, remove_route, select_largest
 from neuralns.operators.registry import destroy
 from neuralns.operators.state import random_rank, removal_gain, remove
 
@@ -109,10 +109,4 @@ def worst_load(state, quota):
         score = state.best_cost[customer] / mean_gain + state.demand[customer] / mean_demand
         state.keys[customer - 1] = score + mean_size / state.size[state.route[customer]]
         state.items[customer - 1] = customer
-    count = state.customers
-    while state.n_removed < quota:
-        rank = random_rank(state, count, WORST_DETERMINISM)
-        select_largest(state.keys, state.items, count, rank)
-        remove(state, state.items[rank])
-        count -= 1
-        state.keys[rank], state.items[rank] = state.keys[count], state.items[count]
+    remove_by_rank(state, state.customers, quota, WORST_DETERMINISM)

@@ -1,7 +1,7 @@
 """Parts that several operators share."""
 
 from neuralns.compiling import compiled
-from neuralns.operators.state import distance, randint, remove
+from neuralns.operators.state import distance, randint, random_rank, remove
 
 
 @compiled
@@ -30,6 +30,20 @@ def select_largest(keys, items, count, rank):
             low = left
         else:
             return
+
+
+@compiled
+def remove_by_rank(state, count, quota, determinism):
+    """Remove customers of ``items`` by their ``keys``, drawing ranks from the largest key down until the quota is met.
+
+    The rank is ⌊y^p · m⌋ for y uniform, determinism p, and m customers left (Ropke & Pisinger 2006).
+    """
+    while state.n_removed < quota:
+        rank = random_rank(state, count, determinism)
+        select_largest(state.keys, state.items, count, rank)
+        remove(state, state.items[rank])
+        count -= 1
+        state.keys[rank], state.items[rank] = state.keys[count], state.items[count]
 
 
 @compiled

@@ -122,9 +122,9 @@ def _reason(error: NumbaError) -> str:
 
 
 def operators() -> tuple[Operator, ...]:
-    """Return all registered operators, the built-in ones first."""
+    """Return all registered operators, the destroy operators first, and of each phase the built-in ones first."""
     _load_built_in()
-    return tuple(_registry.values())
+    return tuple(sorted(_registry.values(), key=lambda entry: entry.phase))
 
 
 def operator(name: str) -> Operator:
@@ -256,7 +256,7 @@ def portfolio_named(name: str) -> Portfolio:
     if "," in name:
         return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
     raise InputError(
-        f"portfolio {name!r} is not known; choose one of {', '.join(portfolio_names())}, "
+        f"portfolio {name!r} is not known; choose modern, modern-all, paper or paper-2 to paper-{len(PAPER_DESTROYS)}, "
         "or list operators separated by commas."
     )
 

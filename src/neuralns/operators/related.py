@@ -3,7 +3,7 @@
 import numpy as np
 
 from neuralns.compiling import compiled
-from neuralns.operators.parts import nearest_routed, random_route, select_largest
+from neuralns.operators.parts import nearest_routed, random_route, remove_by_rank, select_largest
 from neuralns.operators.registry import destroy
 from neuralns.operators.state import distance, new_mark, randint, random, random_rank, random_routed, remove
 
@@ -217,12 +217,7 @@ def historical(state, quota):
             state.keys[count] = state.history[before, customer] + state.history[customer, after]
             state.items[count] = customer
             count += 1
-    while state.n_removed < quota:
-        rank = random_rank(state, count, HISTORY_DETERMINISM)
-        select_largest(state.keys, state.items, count, rank)
-        remove(state, state.items[rank])
-        count -= 1
-        state.keys[rank], state.items[rank] = state.keys[count], state.items[count]
+    remove_by_rank(state, count, quota, HISTORY_DETERMINISM)
 
 
 @destroy("shaw", "related")
