@@ -32,7 +32,8 @@ def test_peers_prints_a_table_writes_results_and_runs_nothing_twice(tmp_path: Pa
     ("words", "sentence"),
     [
         (("P-n16-k8", "--solvers", "nobody"), "solver 'nobody' is not known"),
-        (("RC101:5", "--solvers", "neuralns"), "no such file"),
+        (("nosuch", "--solvers", "neuralns"), "no such file"),
+        (("RC101", "--solvers", "neuralns"), "RC101: no best known cost to compare with"),
         (("P-n16-k8", "--output", "/absent/folder/x.csv"), "folder /absent/folder does not exist"),
         (("P-n16-k8", "--plot", "x.bmp"), "a picture's name must end with"),
     ],
@@ -43,7 +44,9 @@ def test_peers_refuses_what_it_cannot_use(tmp_path: Path, words: tuple[str, ...]
 
 
 def test_ablation_compares_every_variant_with_modern(tmp_path: Path) -> None:
-    outcome = invoke("bench", "ablation", "P-n16-k8", "--time", 0.05, "--seeds", 1, "--output", tmp_path / "x.csv")
+    outcome = invoke(
+        "bench", "ablation", "P-n16-k8", "--time", 0.05, "--seeds", 1, "--workers", 2, "--output", tmp_path / "x.csv"
+    )
     assert outcome.code == 0, outcome.stderr
     assert "+ shaw" in outcome.stdout
     assert "− blinks" in outcome.stdout

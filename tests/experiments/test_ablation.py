@@ -29,10 +29,19 @@ def test_variants_run_as_contestants(tmp_path: Path) -> None:
 
 
 def test_changes_are_paired_by_instance_and_seed() -> None:
-    def run(solver: str, seed: int, gap: float) -> Run:
-        return Run("a", 5, solver, 1.0, seed, 10.0, 10.0, gap, 1, True, 1.0)
+    def run(solver: str, seed: int, gap: float, known: float = 100.0) -> Run:
+        return Run("a", 5, solver, 1.0, seed, 100.0 + gap, known, gap, 1, True, 1.0)
 
     rows = changes([run(BASE, 1, 1.0), run(BASE, 2, 5.0), run("other", 1, 2.0), run("other", 2, 6.0)])
-    assert rows[0] == (BASE, 3.0, 0.0, 0.0)
+    assert rows[0][0] == BASE
+    assert rows[0][1:] == pytest.approx((3.0, 0.0, 0.0))
     assert rows[1][0] == "other"
     assert rows[1][1:] == pytest.approx((4.0, 1.0, 0.0))
+
+
+def test_the_least_cost_of_all_runs_stands_in_for_an_unknown_best() -> None:
+    runs = [
+        Run("a", 5, solver, 1.0, 1, cost, float("nan"), float("nan"), 1, True, 1.0)
+        for solver, cost in ((BASE, 102.0), ("other", 100.0))
+    ]
+    assert [row[1] for row in changes(runs)] == pytest.approx([2.0, 0.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,6 +82,8 @@ def peers(
         check_plot_path(plot)
     results, problems = _results(output), _read_all(instances)
     for problem in problems:
+        if problem.best_known is None or problem.best_known <= 0:
+            raise InputError(f"{problem.name}: no best known cost to compare with (a .sol file beside it gives one).")
         if problem.vehicle_cost > 0:
             raise InputError(
                 f"{problem.name}: other solvers are not told of its vehicle cost {problem.vehicle_cost:g}."
@@ -90,7 +93,7 @@ def peers(
         plain_console(stderr=True, soft_wrap=True).print(
             f"not installed: {', '.join(absent)} (pip install 'neuralns[peers]')"
         )
-    runs = compete({name: PEERS[name][1] for name in chosen}, problems, time, seeds, results, core, _tell)
+    runs = compete({name: PEERS[name][1] for name in chosen}, problems, time, seeds, results, [core], _tell)
 
     table = _table(["instance", *chosen])
     sizes = {run.instance: run.customers for run in runs}
@@ -123,7 +126,7 @@ def ablation(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE.csv", help="Results; runs that it holds are not run again.")
     ] = "ablation.csv",
-    core: Core = None,
+    workers: Annotated[int, typer.Option(metavar="N", min=1, help="Runs at a time, each on a core of its own.")] = 1,
 ) -> None:
     """Leave each operator of the portfolio `modern` out in turn, add each candidate in turn, and compare.
 
@@ -136,7 +139,9 @@ def ablation(
     from neuralns.experiments.ablation import changes, contestants
     from neuralns.experiments.contest import compete
 
-    runs = compete(contestants(), _read_all(instances), time, seeds, _results(output), core, _tell)
+    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    cores = available[:workers] if len(available) >= workers else [None] * workers
+    runs = compete(contestants(), _read_all(instances), time, seeds, _results(output), cores, _tell)
     table = _table(["portfolio", "mean gap, %", "change", "95 % interval"])
     for name, gap, change, spread in changes(runs):
         table.add_row(name, f"{gap:.3f}", f"{change:+.3f}", f"± {spread:.3f}")
@@ -159,7 +164,7 @@ def _results(output: str) -> Path:
 
 
 def _tell(run: Run, done: int, total: int) -> None:
-    gap = f"{run.gap:.2f} %" if math.isfinite(run.gap) else "infeasible"
+    gap = "infeasible" if not run.feasible else f"cost {run.cost:g}" if math.isnan(run.gap) else f"{run.gap:.2f} %"
     plain_console(stderr=True, soft_wrap=True).print(
         f"{done}/{total}  {run.instance}  {run.solver}  seed {run.seed}  {gap}"
     )

@@ -46,13 +46,19 @@ def _solve(operators: tuple[str, ...], instance: Instance, seconds: float, seed:
 def changes(runs: list[Run]) -> list[tuple[str, float, float, float]]:
     """Return for each variant its mean gap, the mean change against ``modern``, and the 95 % interval of the change.
 
-    Changes are paired: the same instance and seed.
+    Gaps are in per cent of the best known cost, or of the least cost in these runs where none is known. Changes are
+    paired: the same instance and seed.
     """
-    base = {(run.instance, run.seed): run.gap for run in runs if run.solver == BASE}
+    least: dict[str, float] = {}
+    for run in runs:
+        known = run.cost if np.isnan(run.best_known) else run.best_known
+        least[run.instance] = min(known, least.get(run.instance, np.inf))
+    gaps = {run: 100.0 * (run.cost / least[run.instance] - 1.0) for run in runs}
+    base = {(run.instance, run.seed): gaps[run] for run in runs if run.solver == BASE}
     rows = []
     for name in dict.fromkeys(run.solver for run in runs):
         own = [run for run in runs if run.solver == name]
-        differences = np.array([run.gap - base[run.instance, run.seed] for run in own])
+        differences = np.array([gaps[run] - base[run.instance, run.seed] for run in own])
         spread = 1.96 * differences.std(ddof=1) / np.sqrt(len(differences)) if len(differences) > 1 else 0.0
-        rows.append((name, float(np.mean([run.gap for run in own])), float(differences.mean()), float(spread)))
+        rows.append((name, float(np.mean([gaps[run] for run in own])), float(differences.mean()), float(spread)))
     return rows

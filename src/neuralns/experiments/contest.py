@@ -9,8 +9,10 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import os
+import queue
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, fields
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -53,30 +55,48 @@ def compete(
     seconds: float,
     seeds: int,
     path: Path,
-    core: int | None = None,
+    cores: Sequence[int | None] = (None,),
     notify: Callable[[Run, int, int], None] = lambda run, done, total: None,
 ) -> list[Run]:
     """Run every solver on every instance with every seed, unless the file has that run; return all runs asked for.
 
-    Solvers take turns within each instance and seed, so that slow phases of a machine hit all of them.
+    Solvers take turns within each instance and seed, so that slow phases of a machine hit all of them. Each of the
+    ``cores`` has one run at a time (None: wherever the system puts it).
     """
-    for instance in instances:
-        if instance.best_known is None or instance.best_known <= 0:
-            raise InputError(f"{instance.name}: no best known cost to compare with (a .sol file beside it gives one).")
     # Read by libraries when they load, in the processes to come.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     known = {run.key: run for run in read_runs(path)}
     wanted = [(instance, name, seed) for instance in instances for seed in range(1, seeds + 1) for name in contestants]
-    found = []
-    for number, (instance, name, seed) in enumerate(wanted, 1):
-        run = known.get((instance.name, name, float(seconds), seed))
-        if run is None:
-            run = _run_once(name, contestants[name], instance, seconds, seed, core)
-            _append(path, run)
-            notify(run, number, len(wanted))
-        found.append(run)
-    return found
+    missing = [
+        (instance, name, seed)
+        for instance, name, seed in wanted
+        if (instance.name, name, float(seconds), seed) not in known
+    ]
+    free: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+    for core in cores:
+        free.put(core)
+
+    def run_one(job: tuple[Instance, str, int]) -> Run:
+        instance, name, seed = job
+        core = free.get()
+        try:
+            return _run_once(name, contestants[name], instance, seconds, seed, core)
+        finally:
+            free.put(core)
+
+    with ThreadPoolExecutor(len(cores)) as pool:
+        waiting = [pool.submit(run_one, job) for job in missing]
+        try:
+            for number, future in enumerate(as_completed(waiting), len(wanted) - len(missing) + 1):
+                run = future.result()
+                _append(path, run)
+                known[run.key] = run
+                notify(run, number, len(wanted))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return [known[instance.name, name, float(seconds), seed] for instance, name, seed in wanted]
 
 
 def read_runs(path: Path) -> list[Run]:
@@ -133,8 +153,8 @@ def _run_once(
         float(seconds),
         seed,
         solution.cost if feasible else float("inf"),
-        float(instance.best_known or 0.0),
-        float(solution.gap or 0.0) if feasible else float("inf"),
+        float("nan") if instance.best_known is None else instance.best_known,
+        float("inf") if not feasible else float("nan") if solution.gap is None else solution.gap,
         len(solution.routes),
         feasible,
         wall,
