@@ -136,9 +136,7 @@ def compare_with_alns(seconds: float) -> dict[str, float]:
     print("random removal and greedy repair, 100 customers, 10 removed, iterations a second:")
     print(f"  neuralns                          {figures['neuralns']:>10,.0f}")
     print(f"  alns 7.0, distances in numpy      {figures['alns']:>10,.0f}   {figures['ratio']:.0f}x")
-    print(
-        f"  alns 7.0, distances in lists      {figures['alns_lists']:>10,.0f}   {figures['ratio_lists']:.0f}x as many"
-    )
+    print(f"  alns 7.0, distances in lists      {figures['alns_lists']:>10,.0f}   {figures['ratio_lists']:.0f}x")
     return figures
 
 

@@ -66,9 +66,7 @@ class ProgressDisplay:
     def _view(self, progress: Progress) -> Group:
         head = Table.grid(padding=(0, 1))
         head.add_row(
-            Text(self._instance.name, style="bold"),
-            ProgressBar(total=1.0, completed=progress.share, width=30),
-            Text(_line(progress)),
+            Text(self._instance.name, style="bold"), ProgressBar(total=1.0, completed=progress.share, width=30)
         )
         total = max(1, progress.iteration)
         shares = Table.grid(padding=(0, 2))
@@ -77,7 +75,7 @@ class ProgressDisplay:
             shares.add_row(
                 *(Text(f"{100 * progress.uses[name] / total:4.0f} % {name}") for name in names[start : start + 4])
             )
-        return Group(head, shares)
+        return Group(head, Text(_line(progress)), shares)
 
 
 def _line(progress: Progress) -> str:

@@ -167,7 +167,7 @@ def solve(
     if as_json:
         print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name, side in (
         ("instance", "left"), ("customers", "right"), ("cost", "right"), ("rounding", "left"), ("best known", "right"),
         ("gap", "right"), ("routes", "right"), ("iterations", "right"), ("seconds", "right"),
@@ -186,8 +186,8 @@ def solve(
             f"{row['runtime']:.1f}",
         )
     console = plain_console()
-    if not console.is_terminal:
-        console.width = 160
+    # A figure is never cut: on a narrow terminal lines wrap.
+    console.width = max(console.width, 160)
     console.print(table)
     for problem in problems[: len(found)]:
         for what, pattern in (("routes", output), ("picture", plot), ("trace", trace)):
