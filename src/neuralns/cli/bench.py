@@ -26,6 +26,12 @@ Instances = Annotated[
 ]
 Time = Annotated[float, typer.Option("--time", "-t", metavar="S", help="Seconds for each run.")]
 Seeds = Annotated[int, typer.Option(metavar="K", min=1, help="Runs for each solver and instance.")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output", "-o", metavar="FILE.csv", help="Results; what it holds is not run again (remove it to start anew)."
+    ),
+]
 Core = Annotated[
     int | None, typer.Option(metavar="N", help="Pin every run to this core; the others stay free for other work.")
 ]
@@ -39,15 +45,7 @@ def peers(
     solvers: Annotated[
         str | None, typer.Option(metavar="a,b", help="Only these: neuralns, PyVRP, HGS-CVRP, OR-Tools, VROOM.")
     ] = None,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE.csv",
-            help="Results; what it holds is not run again (remove it to start anew).",
-        ),
-    ] = "peers.csv",
+    output: Output = "peers.csv",
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw the gaps over the number of customers.")
     ] = None,
@@ -123,9 +121,7 @@ def ablation(
     instances: Instances = None,
     time: Time = 5.0,
     seeds: Seeds = 3,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE.csv", help="Results; runs that it holds are not run again.")
-    ] = "ablation.csv",
+    output: Output = "ablation.csv",
     workers: Annotated[int, typer.Option(metavar="N", min=1, help="Runs at a time, each on a core of its own.")] = 1,
 ) -> None:
     """Leave each operator of the portfolio `modern` out in turn, add each candidate in turn, and compare.
