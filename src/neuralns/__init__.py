@@ -10,11 +10,17 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gymnasium.envs.registration import register as _register
+
 if TYPE_CHECKING:
     from neuralns import plot as plot
     from neuralns.errors import InputError as InputError
     from neuralns.errors import NeuralnsError as NeuralnsError
     from neuralns.errors import OperatorError as OperatorError
+    from neuralns.mdp.evaluate import evaluate as evaluate
+    from neuralns.mdp.lanes import Lanes as Lanes
+    from neuralns.mdp.mdp import MDP as MDP
+    from neuralns.mdp.mdp import make_mdp as make_mdp
     from neuralns.operators.registry import Operator as Operator
     from neuralns.operators.registry import Portfolio as Portfolio
     from neuralns.operators.registry import destroy as destroy
@@ -54,6 +60,9 @@ __version__ = "0.1.0"
 # Names are loaded when first used: importing the package stays quick, and compiled parts load only if needed.
 _HOMES = {
     "errors": ("InputError", "NeuralnsError", "OperatorError"),
+    "mdp.evaluate": ("evaluate",),
+    "mdp.lanes": ("Lanes",),
+    "mdp.mdp": ("MDP", "make_mdp"),
     "operators.registry": (
         "Operator",
         "Portfolio",
@@ -78,6 +87,8 @@ _HOMES = {
     "selection.roulette": ("Roulette",),
     "selection.uniform": ("Uniform",),
 }
+_register(id="neuralns/OperatorSelection-v0", entry_point="neuralns.mdp.environment:OperatorSelection")
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["plot", *sorted(_HOME_OF)]

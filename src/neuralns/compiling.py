@@ -15,7 +15,7 @@ from numba.core.errors import NumbaExperimentalFeatureWarning
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-COMPILED_ROOMS = ("operators", "selection", "search")
+COMPILED_ROOMS = ("operators", "selection", "search", "mdp")
 
 # First-class function types, which hold the operators of a portfolio, are marked experimental.
 warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
@@ -27,7 +27,7 @@ def compiled(function: Function) -> Function:
     Numba notices an edit of the function's own file, but not of the functions that it inlines from other files. The
     stamp of the cache therefore covers the sources of all rooms that hold compiled functions.
     """
-    dispatcher = njit(error_model="numpy")(function)
+    dispatcher = njit(error_model="numpy", nogil=True)(function)
     try:
         dispatcher.enable_caching()
     except RuntimeError:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.problem.files import check_writable, write_bytes
@@ -55,6 +56,70 @@ def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     for side in axes.spines.values():
         side.set_visible(False)
     return figure
+
+
+def tours(solution: Solution, title: str, axes: Axes | None = None) -> Figure:
+    """Draw tours that may be incomplete: customers on the removal list are hollow."""
+    figure, axes = _axes(axes, (4.2, 4.2))
+    points = solution.instance.points
+    for number, route in enumerate(solution.routes):
+        colour = COLOURS[number % len(COLOURS)]
+        dashes = DASHES[number // len(COLOURS) % len(DASHES)]
+        axes.plot(*points[[0, *route, 0]].T, color=colour, linestyle=dashes, linewidth=1.4, zorder=1)
+    routed = {customer for route in solution.routes for customer in route}
+    size = float(np.clip(700 / solution.instance.customers, 8, 30))
+    for customer in range(1, solution.instance.customers + 1):
+        on_tour = customer in routed
+        axes.scatter(
+            points[customer, 0],
+            points[customer, 1],
+            s=size if on_tour else 1.6 * size,
+            color="#222222" if on_tour else "white",
+            edgecolors="#222222" if on_tour else "#D55E00",
+            linewidths=0 if on_tour else 1.8,
+            zorder=3,
+        )
+    axes.scatter(
+        points[0, 0], points[0, 1], s=70, marker="s", color="white", edgecolors="#222222", linewidths=1.4, zorder=4
+    )
+    _title(axes, title)
+    axes.margins(0.08)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_color("#DDDDDD")
+    return figure
+
+
+def episode(frames: Sequence[tuple[Solution, str]], title: str, columns: int = 4) -> Figure:
+    """Draw a whole episode as a strip of states, each with the operator that led to it and the cost of its tours."""
+    _matplotlib()
+    from matplotlib.figure import Figure
+
+    columns = min(columns, len(frames))
+    rows = -(-len(frames) // columns)
+    figure = Figure(figsize=(2.9 * columns, 3.2 * rows + 0.4), layout="constrained")
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for number, axes in enumerate(panels):
+        if number >= len(frames):
+            axes.set_visible(False)
+            continue
+        solution, action = frames[number]
+        waiting = solution.instance.customers - sum(map(len, solution.routes))
+        state = f"{waiting} removed" if waiting else f"F = {format_cost(solution.cost)}, {_count(solution)}"
+        tours(solution, f"S{number}  {action}", axes)
+        axes.title.set_fontsize(10)
+        axes.set_xlabel(state, fontsize=9)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return figure
+
+
+def to_array(figure: Figure) -> npt.NDArray[np.uint8]:
+    """Return a figure as an image: height × width × red, green, blue."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    return np.asarray(canvas.buffer_rgba(), dtype=np.uint8)[..., :3].copy()  # type: ignore[no-untyped-call]
 
 
 def convergence(results: Result | Sequence[Result], axes: Axes | None = None) -> Figure:

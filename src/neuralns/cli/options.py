@@ -20,3 +20,14 @@ VehicleCost = Annotated[
     float | None, typer.Option(metavar="C", help="Cost of each route in addition to its length; 0 by default.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
+Setting = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="paper (100 per route, coordinates scaled to 1, no capacity) or distance (as it is)."
+    ),
+]
+MdpPortfolio = Annotated[
+    str, typer.Option(metavar="NAME|a,b,c", help="paper, paper-2 ... paper-12, modern, or operators by name.")
+]
+Scale = Annotated[int | None, typer.Option(metavar="D", help="Customers removed at a time; a fifth by default.")]
+Budget = Annotated[int, typer.Option(metavar="B", help="Pairs of operators in an episode.")]

@@ -129,3 +129,16 @@ def _address_of(typing_context: Any, owner: Any) -> Any:
 @njit(cache=True)
 def _address(owner):
     return _address_of(owner)  # type: ignore[call-arg]
+
+
+def at_address(kind: HandleType) -> Any:
+    """Return a compiled function that takes the address of a struct for the struct."""
+
+    @intrinsic
+    def take(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+
+        return kind(types.int64), generate
+
+    return take

@@ -9,15 +9,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 from numba import types
 from numba.core.errors import NumbaError
+from numba.experimental import structref
 
 from neuralns.compiling import compile_for
 from neuralns.errors import InputError, OperatorError
+from neuralns.operators.handle import Handle, HandleType
 from neuralns.operators.state import state_type
 
 Phase = Literal["destroy", "repair"]
@@ -27,8 +29,12 @@ MOST_DESTROYS, MOST_REPAIRS = 32, 16
 
 destroy_signature = types.void(state_type, types.int64)
 repair_signature = types.void(state_type)
-destroy_table = types.UniTuple(types.FunctionType(destroy_signature), MOST_DESTROYS)
-repair_table = types.UniTuple(types.FunctionType(repair_signature), MOST_REPAIRS)
+_destroy_table = types.UniTuple(types.FunctionType(destroy_signature), MOST_DESTROYS)
+_repair_table = types.UniTuple(types.FunctionType(repair_signature), MOST_REPAIRS)
+tables_type = HandleType(
+    "neuralns.Tables",
+    [("destroys", _destroy_table), ("repairs", _repair_table), ("n_destroys", types.int64), ("n_repairs", types.int64)],
+)
 
 _PARAMETERS = {"destroy": ("state", "quota"), "repair": ("state",)}
 
@@ -207,13 +213,31 @@ class Portfolio:
         return tuple(entry.name for entry in (*self.destroys, *self.repairs))
 
     @cached_property
-    def tables(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """Compiled operators, each table padded to the length that the loop is compiled for."""
+    def tables(self) -> Handle:
+        """Compiled operators as compiled functions take them (`apply_destroy`, `apply_repair`)."""
         destroys = [entry.compiled for entry in self.destroys]
         repairs = [entry.compiled for entry in self.repairs]
+        counts = len(destroys), len(repairs)
         destroys += destroys[:1] * (MOST_DESTROYS - len(destroys))
         repairs += repairs[:1] * (MOST_REPAIRS - len(repairs))
-        return tuple(destroys), tuple(repairs)
+        return Handle(tables_type, _table_maker()(tuple(destroys), tuple(repairs), *counts))
+
+
+def _make_tables(destroys, repairs, n_destroys, n_repairs):
+    tables = structref.new(_tables_owner)
+    tables.destroys = destroys
+    tables.repairs = repairs
+    tables.n_destroys = n_destroys
+    tables.n_repairs = n_repairs
+    return tables
+
+
+_tables_owner = tables_type.owner
+
+
+@cache
+def _table_maker() -> Any:
+    return compile_for(_tables_owner(_destroy_table, _repair_table, types.int64, types.int64), _make_tables)
 
 
 # The order in which the operators join the paper's portfolios: random selection at |D| = 2 .. 12 fits it.

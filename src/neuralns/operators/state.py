@@ -15,7 +15,7 @@ from numba import types
 from numba.experimental import structref
 
 from neuralns.compiling import compiled
-from neuralns.operators.handle import Handle, HandleType
+from neuralns.operators.handle import Handle, HandleType, at_address
 from neuralns.problem.distances import ROUNDINGS
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
@@ -51,6 +51,11 @@ _FIELDS: list[tuple[str, Any]] = [
     ("distances_to", _matrix),  # its transpose; the same array when symmetric
     ("neighbours", _table),  # nearest customers of each node, nearest first
     ("random", _words),  # the generator's 256 bits
+    # What selectors see beside the routes (`selection.features`).
+    ("unit", _float),  # mean distance between the depot and a customer: the yardstick of lengths
+    ("reference", _float),  # F of the start
+    ("left", _float),  # share of the budget left, from 1 to 0
+    ("quota", _int),  # customers to remove at a time
     # The routes. A route is a slot; `active` lists the slots in use, those just emptied included.
     ("successor", _nodes),  # next customer, 0 at the end
     ("predecessor", _nodes),  # previous customer, 0 at the start
@@ -118,6 +123,14 @@ _owner = state_type.owner
 class State(Handle):
     """A solution in the compiled world; made by `new_state`, read by `routes_of`."""
 
+    __slots__ = ("shared",)
+    shared: tuple[Any, ...]
+    """What states of one instance hold in common."""
+
+
+state_at = at_address(state_type)
+"""Return the state at an address: compiled functions take many states as an array of addresses."""
+
 
 # --- Randomness: xoshiro256++ (Blackman & Vigna 2021), seeded by numpy's SeedSequence. -------------------------------
 
@@ -136,6 +149,17 @@ def random_word(state):
     s[2] = s2 ^ (s1 << np.uint64(17))
     s[3] = (s3 << np.uint64(45)) | (s3 >> np.uint64(19))
     return result
+
+
+@compiled
+def seed_generator(state, seed):
+    """Start the generator anew from one 64-bit number, by splitmix64 (Steele, Lea & Flood 2014)."""
+    word = np.uint64(seed)
+    for index in range(4):
+        word += np.uint64(0x9E3779B97F4A7C15)
+        mixed = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state.random[index] = mixed ^ (mixed >> np.uint64(31))
 
 
 @compiled
@@ -547,7 +571,7 @@ def _remember_arc(state, tail, head):
 
 @compiled
 def _allocate(
-    customers, limit, vehicle_cost, rounding, demand, x, y, distances, distances_to, neighbours, random, keep
+    customers, limit, vehicle_cost, rounding, unit, demand, x, y, distances, distances_to, neighbours, random, keep
 ):
     nodes = customers + 1
     state = structref.new(_owner)
@@ -562,6 +586,10 @@ def _allocate(
     state.distances_to = distances_to
     state.neighbours = neighbours
     state.random = random
+    state.unit = unit
+    state.reference = 0.0
+    state.left = 1.0
+    state.quota = 1
     state.successor = np.zeros(nodes, np.uint32)
     state.predecessor = np.zeros(nodes, np.uint32)
     state.route = np.full(nodes, -1, np.int32)
@@ -618,7 +646,8 @@ def _allocate(
 
 
 @compiled
-def _load(state, customers, starts):
+def load_routes(state, customers, starts):
+    """Make routes, laid in a row as `flatten` does, those of a state; its memory is emptied."""
     state.route[:] = -1
     state.size[:] = 0
     state.first[:] = 0
@@ -645,9 +674,41 @@ def _load(state, customers, starts):
             before = customers[index]
     refresh(state)
     state.history[:] = np.inf
+    state.reference = state.cost
+    state.left = 1.0
     state.saved_cost = np.inf
     remember(state)
     checkpoint(state)
+
+
+@compiled
+def copy_routes(source, target):
+    """Give a state the complete routes and the memory of another state of the same instance.
+
+    Its next edits, with the same random numbers, are those of the other state.
+    """
+    target.successor[:] = source.successor
+    target.predecessor[:] = source.predecessor
+    target.route[:] = source.route
+    target.arc[:] = source.arc
+    target.first[:] = source.first
+    target.entry[:] = source.entry
+    target.size[:] = source.size
+    target.load[:] = source.load
+    target.length[:] = source.length
+    target.active[:] = source.active
+    target.n_active = source.n_active
+    target.free[:] = source.free
+    target.n_free = source.n_free
+    target.n_routes = source.n_routes
+    target.cost = source.cost
+    target.n_removed = 0
+    target.history[:] = source.history
+    target.reference = source.reference
+    target.left = source.left
+    target.quota = source.quota
+    target.fault = 0
+    checkpoint(target)
 
 
 @compiled
@@ -675,45 +736,58 @@ def seed_words(seed: int | np.random.SeedSequence) -> npt.NDArray[np.uint64]:
 
 
 def new_state(
-    instance: Instance, seed: int | np.random.SeedSequence, *, history: bool = False, solution: Solution | None = None
+    instance: Instance,
+    seed: int | np.random.SeedSequence,
+    *,
+    history: bool = False,
+    solution: Solution | None = None,
+    beside: State | None = None,
 ) -> State:
     """Return a state of an instance, with its own generator, holding a solution if one is given.
 
-    ``history`` asks for the memory that the historical operator reads (a matrix of all arcs).
+    ``history`` asks for the memory that the historical operator reads (a matrix of all arcs). A state made ``beside``
+    another one of the same instance shares what never changes.
     """
+    shared = _shared(instance) if beside is None else beside.shared
+    state = State(state_type, _allocate(*shared, seed_words(seed), history))  # type: ignore[call-arg]
+    state.shared = shared
+    if solution is not None:
+        load_solution(state, solution)
+    return state
+
+
+def _shared(instance: Instance) -> tuple[Any, ...]:
+    """Return what compiled functions read of an instance."""
     nodes = instance.customers + 1
     distances = instance.distances
     if distances is None:
         matrix = transposed = np.zeros((0, 0))
+        from_depot = np.hypot(*(instance.points[1:] - instance.points[0]).T)
     else:
         matrix = distances.copy()
         np.fill_diagonal(matrix, 0.0)
         transposed = matrix if np.array_equal(matrix, matrix.T) else np.ascontiguousarray(matrix.T)
+        from_depot = matrix[0, 1:]
     neighbours = nearest_neighbours(instance, nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS)
-    owner = _allocate(
+    return (
         instance.customers,
         instance.capacity * (1.0 + LOAD_TOLERANCE / 2),
         instance.vehicle_cost,
         ROUNDINGS.index(instance.rounding),
+        float(from_depot.mean()) or 1.0,
         instance.demands.copy(),
         np.ascontiguousarray(instance.points[:, 0]),
         np.ascontiguousarray(instance.points[:, 1]),
         matrix,
         transposed,
         neighbours.astype(np.uint32),
-        seed_words(seed),
-        history,
     )
-    state = State(state_type, owner)
-    if solution is not None:
-        load_solution(state, solution)
-    return state
 
 
 def load_solution(state: State, solution: Solution) -> None:
     """Make a feasible solution the routes of a state; its memory is emptied."""
     customers, starts = flatten(solution)
-    _load(state, customers, starts)
+    load_routes(state, customers, starts)
 
 
 def flatten(solution: Solution) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -9,12 +9,12 @@ import numpy as np
 from numba import types
 
 from neuralns.compiling import compile_for
-from neuralns.operators.registry import destroy_table, repair_table
+from neuralns.operators.contract import FINE, apply_destroy, apply_repair
+from neuralns.operators.registry import tables_type
 from neuralns.operators.state import (
     checkpoint,
     close_empty_routes,
     export_routes,
-    overloaded,
     randint,
     refresh,
     remember,
@@ -24,14 +24,9 @@ from neuralns.operators.state import (
 from neuralns.search.acceptance import accepts
 from neuralns.selection.selector import choose_type, memory_type, update_type
 
-FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED = range(8)
-"""What a segment returns: fine, or which contract an operator or selector broke."""
-
 # The run's numbers, kept in one array of floats and one of integers between segments.
-CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE = range(6)
-ITERATION, ORIGIN, RULE, LOW, HIGH, DESTROYS, REPAIRS, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, NODE, QUOTA, GOT = (
-    range(14)
-)
+CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE, REFERENCE = range(7)
+ITERATION, ORIGIN, RULE, LOW, HIGH, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, QUOTA = range(10)
 
 USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
 """Columns of the operators' counters."""
@@ -48,8 +43,7 @@ _counts = types.Array(types.int64, 2, "C")
 
 _signature = types.int64(
     state_type,
-    destroy_table,
-    repair_table,
+    tables_type,
     choose_type,
     update_type,
     memory_type,
@@ -65,8 +59,7 @@ _signature = types.int64(
 
 def _run(
     state,
-    destroys,
-    repairs,
+    tables,
     choose,
     update,
     memory,
@@ -79,6 +72,7 @@ def _run(
     iterations,
 ):
     """Do so many iterations, fewer if the target or the limit of patience is reached; return a status."""
+    state.reference = run[REFERENCE]
     rule, low, span = counts[RULE], counts[LOW], counts[HIGH] - counts[LOW] + 1
     for _ in range(iterations):
         if run[BEST] <= run[TARGET] or counts[ITERATION] - counts[LAST_BEST] >= counts[PATIENCE]:
@@ -88,30 +82,19 @@ def _run(
             since = iteration - iteration % COOLING_STEP - counts[ORIGIN]
             run[TEMPERATURE] = run[START_TEMPERATURE] * np.exp(run[LOG_RATE] * since)
         quota = low + randint(state, span) if span > 1 else low
+        state.quota = quota
         checkpoint(state)
 
         destroy = choose(memory, state, 0)
-        if destroy < 0 or destroy >= counts[DESTROYS]:
-            counts[OPERATOR] = destroy
-            return BAD_DESTROY_CHOICE
-        destroys[destroy](state, quota)
-        if state.fault != 0 or state.n_removed != quota:
-            counts[OPERATOR], counts[NODE] = destroy, state.fault_node
-            counts[QUOTA], counts[GOT] = quota, state.n_removed
-            return WRONG_DESTROY if state.fault != 0 else WRONG_QUOTA
-
+        status = apply_destroy(state, tables, destroy, quota)
+        if status != FINE:
+            counts[OPERATOR], counts[QUOTA] = destroy, quota
+            return status
         repair = choose(memory, state, 1)
-        if repair < 0 or repair >= counts[REPAIRS]:
-            counts[OPERATOR] = repair
-            return BAD_REPAIR_CHOICE
-        repairs[repair](state)
-        if state.fault != 0 or state.n_removed != 0:
-            counts[OPERATOR], counts[NODE], counts[GOT] = repair, state.fault_node, state.n_removed
-            return WRONG_REPAIR if state.fault != 0 else LEFT_OUT
-        for index in range(state.n_saved_slots):
-            if overloaded(state, state.saved_slot[index]):
-                counts[OPERATOR] = repair
-                return OVERLOADED
+        status = apply_repair(state, tables, repair)
+        if status != FINE:
+            counts[OPERATOR], counts[QUOTA] = repair, quota
+            return status
 
         remember(state)
         candidate, current = state.cost, run[CURRENT]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neuralns.errors import OperatorError
+from neuralns.operators.contract import FINE, broken_contract, circumstances
 from neuralns.operators.registry import MOST_DESTROYS, MOST_REPAIRS, Portfolio
 from neuralns.operators.state import flatten, load_solution, new_state, unflatten
 from neuralns.problem.instance import Instance
@@ -89,14 +89,13 @@ class Search:
         self._state = new_state(instance, seed, history=portfolio.uses_history, solution=first)
         self._memory = plan.selector.start(portfolio)
         self._segment = loop.compiled_loop()
-        self._functions = (*portfolio.tables, *plan.selector.functions())
+        self._functions = (portfolio.tables, *plan.selector.functions())
 
-        self._run, self._counts = np.zeros(6), np.zeros(14, np.int64)
+        self._run, self._counts = np.zeros(7), np.zeros(10, np.int64)
         run, counts = self._run, self._counts
-        run[loop.CURRENT] = run[loop.BEST] = first.cost
+        run[loop.CURRENT] = run[loop.BEST] = run[loop.REFERENCE] = first.cost
         run[loop.TARGET], run[loop.TEMPERATURE] = plan.stop.target, -1.0
         counts[loop.RULE], (counts[loop.LOW], counts[loop.HIGH]) = plan.acceptance.rule, plan.quotas
-        counts[loop.DESTROYS], counts[loop.REPAIRS] = len(portfolio.destroys), len(portfolio.repairs)
         patience = plan.stop.no_improvement
         counts[loop.PATIENCE] = np.iinfo(np.int64).max if math.isinf(patience) else int(patience)
         self._customers = np.zeros(instance.customers, np.int32)
@@ -124,13 +123,15 @@ class Search:
             # A segment does not cross the point where an open run has cooled down.
             size = min(size, OPEN_HORIZON - self.iteration)
         self._set_temperature(begin, size)
-        destroys, repairs, choose, update = self._functions
+        tables, choose, update = self._functions
         status = self._segment(
-            self._state, destroys, repairs, choose, update, self._memory, self._run, self._counts,
+            self._state, tables, choose, update, self._memory, self._run, self._counts,
             self.destroy_counts, self.repair_counts, self._customers, self._starts, size,
         )  # fmt: skip
-        if status != loop.FINE:
-            raise self._broken_contract(status)
+        if status != FINE:
+            node, removed = circumstances(self._state)  # type: ignore[no-untyped-call]
+            choice, quota = int(self._counts[loop.OPERATOR]), int(self._counts[loop.QUOTA])
+            raise broken_contract(status, plan.portfolio, plan.selector.name, choice, quota, node, removed)
         now = self.elapsed
         self._size = _next_size(size, now - begin, plan.stop.time - now)
 
@@ -204,28 +205,6 @@ class Search:
         run[loop.START_TEMPERATURE] = hot * math.exp(fall * progress)
         run[loop.LOG_RATE] = fall * step / max(1, size)
         run[loop.TEMPERATURE] = -1.0
-
-    def _broken_contract(self, status: int) -> OperatorError:
-        counts, portfolio = self._counts, self.plan.portfolio
-        index, node = int(counts[loop.OPERATOR]), int(counts[loop.NODE])
-        if status in (loop.BAD_DESTROY_CHOICE, loop.BAD_REPAIR_CHOICE):
-            phase = "destroy" if status == loop.BAD_DESTROY_CHOICE else "repair"
-            name = self.plan.selector.name
-            return OperatorError(f"selector {name!r} chose {phase} operator {index}, which does not exist.")
-        if status in (loop.WRONG_QUOTA, loop.WRONG_DESTROY):
-            name = portfolio.destroys[index].name
-            if status == loop.WRONG_QUOTA:
-                got, quota = counts[loop.GOT], counts[loop.QUOTA]
-                return OperatorError(f"operator {name!r} removed {got} customers, but its quota was {quota}.")
-            return OperatorError(
-                f"operator {name!r} removed customer {node}, which is not on a route (removed twice?)."
-            )
-        name = portfolio.repairs[index].name
-        if status == loop.WRONG_REPAIR:
-            return OperatorError(f"operator {name!r} inserted customer {node} twice, or at a place off the route.")
-        if status == loop.LEFT_OUT:
-            return OperatorError(f"operator {name!r} left {counts[loop.GOT]} customers on the removal list.")
-        return OperatorError(f"operator {name!r} overloaded a route.")
 
 
 def _next_size(size: int, took: float, left: float) -> int:

@@ -1,14 +1,18 @@
 """Selectors by name, as the command line gives them."""
 
+from pathlib import Path
+
 from neuralns.errors import InputError
 from neuralns.selection.fixed import Fixed
+from neuralns.selection.learned_roulette import learned_roulette
+from neuralns.selection.policy_file import Policy, read_policy
 from neuralns.selection.roulette import Roulette
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
 
 def selector_named(name: str) -> Selector:
-    """Return the selector of a name: ``random``, ``roulette`` or ``fixed:DESTROY,REPAIR``.
+    """Return the selector of a name: ``random``, ``roulette``, ``fixed:DESTROY,REPAIR``, or of a policy file.
 
     Examples
     --------
@@ -24,4 +28,13 @@ def selector_named(name: str) -> Selector:
         if len(pair) == 2 and all(pair):
             return Fixed(pair[0].strip(), pair[1].strip())
         raise InputError(f"selector {name!r} is not a pair; write 'fixed:DESTROY,REPAIR'.")
-    raise InputError(f"selector {name!r} is not known; choose random, roulette or fixed:DESTROY,REPAIR.")
+    if Path(name).is_file():
+        return selector_from(read_policy(name), name)
+    raise InputError(f"selector {name!r} is not known; choose random, roulette, fixed:DESTROY,REPAIR or a policy file.")
+
+
+def selector_from(policy: Policy, name: str) -> Selector:
+    """Return the selector that a policy describes."""
+    if policy.network == "lrw":
+        return learned_roulette(policy, name)
+    raise InputError(f"{name}: has network {policy.network!r}, which this version does not know.")

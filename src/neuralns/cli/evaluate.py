@@ -1,0 +1,82 @@
+"""``neuralns evaluate``: how an agent does in the operator-selection MDP."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from neuralns.cli import options
+from neuralns.cli.printing import plain_console
+
+
+def evaluate(
+    agent: Annotated[
+        str,
+        typer.Option(metavar="NAME|FILE", help="random, fixed:DESTROY,REPAIR, best-fixed, lrw, oracle or a policy."),
+    ] = "random",
+    instance: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="A file or the name of a bundled instance.")
+    ] = "C101",
+    customers: Annotated[int | None, typer.Option(metavar="N", help="Take only the first N customers.")] = 20,
+    setting: options.Setting = "paper",
+    portfolio: options.MdpPortfolio = "paper",
+    scale: options.Scale = None,
+    budget: options.Budget = 10,
+    tours: Annotated[str, typer.Option(metavar="SET", help="Start tours: train, validate or test.")] = "test",
+    episodes: Annotated[int, typer.Option(metavar="N", help="Start tours to play.")] = 128,
+    seeds: Annotated[int, typer.Option(metavar="S", help="How often, with other random numbers and training.")] = 10,
+    as_json: options.AsJson = False,
+) -> None:
+    """Play episodes of the operator-selection MDP and report the mean reward.
+
+    Examples:
+
+        neuralns evaluate --agent random --instance R101
+
+        neuralns evaluate --agent best-fixed --setting distance
+
+        neuralns evaluate --agent mine.policy --instance C101 --customers 40 --json
+    """
+    from neuralns.cli.progress import announce_compilation
+    from neuralns.mdp.evaluate import evaluate
+    from neuralns.mdp.mdp import make_mdp
+
+    mdp = make_mdp(instance, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
+    messages = plain_console(stderr=True)
+    with (
+        announce_compilation(messages),
+        Progress(console=messages, transient=True, disable=not messages.is_terminal) as bar,
+    ):
+        task = bar.add_task(f"{agent} on {mdp.instance.name}", total=seeds)
+        found = evaluate(
+            mdp, agent, tours=tours, episodes=episodes, seeds=seeds,
+            progress=lambda done, _: bar.update(task, completed=done),
+        )  # fmt: skip
+    figures = found.as_dict()
+    if as_json:
+        print(json.dumps(figures))
+        return
+    ci = "" if math.isnan(found.reward_ci) else f" ± {found.reward_ci:.1f}"
+    console = plain_console()
+    console.print(
+        f"{found.agent} on {mdp.instance.name}: {len(mdp.portfolio.destroys)} destroy and {len(mdp.portfolio.repairs)} "
+        f"repair operators, d = {mdp.scale}, b = {mdp.budget}, {episodes} {tours} tours, {seeds} seeds",
+        soft_wrap=True,
+    )
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, text in (
+        ("mean reward", f"{found.reward_mean:.1f}{ci}"),
+        ("mean F at the start", f"{found.start_mean:.1f}"),
+        ("mean F at the end", f"{found.final_mean:.1f}"),
+        ("best F at the end", f"{found.final_min:.2f}"),
+        ("decisions a second", f"{found.decisions_a_second:,.0f}"),
+    ):
+        table.add_row(name, text)
+    for name, share in found.shares.items():
+        table.add_row(f"  {name}", f"{100 * share:.1f} %")
+    console.print(table)

@@ -1,0 +1,401 @@
+"""Lanes: a batch of episodes held in arrays and stepped by one compiled call.
+
+Each lane has a solution and a generator of its own, so that what happens in it depends on its start, its seed and its
+actions alone: not on the other lanes, nor on how many threads share the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from neuralns.compiling import compile_for, compiled
+from neuralns.errors import InputError
+from neuralns.mdp.mdp import MDP
+from neuralns.operators.contract import FINE, apply_destroy, apply_repair, broken_contract, circumstances
+from neuralns.operators.registry import Portfolio, tables_type
+from neuralns.operators.state import (
+    State,
+    checkpoint,
+    close_empty_routes,
+    flatten,
+    load_routes,
+    new_state,
+    remember,
+    routes_of,
+    seed_generator,
+    state_at,
+)
+from neuralns.problem.solution import Solution
+from neuralns.selection.features import RICH, FeatureSet, features_named, write_dynamic, write_globals, write_static
+from neuralns.selection.selector import Selector, choose_type, memory_type
+
+# Columns of the lanes' numbers.
+PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE = range(6)
+START_COST, COST, REWARD = range(3)
+_LONG_COLUMNS, _FLOAT_COLUMNS = 6, 3
+
+_longs = types.Array(types.int64, 1, "C")
+_long_table = types.Array(types.int64, 2, "C")
+_float_table = types.Array(types.float64, 2, "C")
+_features = types.Array(types.float32, 1, "C")
+_nodes = types.Array(types.int32, 1, "C")
+_marks = types.Array(types.int8, 2, "C")
+
+
+@compiled
+def step_lane(state, tables, action, longs, floats, lane):
+    """Apply an action to a lane; return a status."""
+    before = floats[lane, COST]
+    floats[lane, REWARD] = 0.0
+    if longs[lane, PHASE] == 0:
+        longs[lane, CHOICE] = action
+        checkpoint(state)
+        status = apply_destroy(state, tables, action, longs[lane, SCALE])
+        if status == FINE:
+            longs[lane, PHASE] = 1
+        return status
+    choice = action - tables.n_destroys
+    longs[lane, CHOICE] = choice
+    status = apply_repair(state, tables, choice)
+    if status != FINE:
+        return status
+    remember(state)
+    close_empty_routes(state)
+    longs[lane, PHASE] = 0
+    longs[lane, LEFT] -= 1
+    state.left = longs[lane, LEFT] / longs[lane, BUDGET]
+    floats[lane, COST] = state.cost
+    if longs[lane, PAY_AT_ONCE] != 0:
+        floats[lane, REWARD] = before - state.cost
+    elif longs[lane, LEFT] == 0:
+        floats[lane, REWARD] = floats[lane, START_COST] - state.cost
+    return FINE
+
+
+_step_signature = types.int64(_longs, tables_type, _longs, _long_table, _float_table, types.int64, types.int64)
+
+
+def _step(addresses, tables, actions, longs, floats, low, high):
+    """Apply one action in each lane from ``low`` to ``high`` − 1; return −1, or the lane that broke a contract."""
+    for lane in range(low, high):
+        if longs[lane, LEFT] == 0:
+            floats[lane, REWARD] = 0.0
+            continue
+        state = state_at(addresses[lane])
+        status = step_lane(state, tables, actions[lane], longs, floats, lane)
+        if status != FINE:
+            longs[lane, PHASE] = -status
+            return lane
+    return -1
+
+
+_observe_signature = types.void(
+    _longs, types.int64, _features, _features, _marks, _marks, types.int64, types.int64, types.int64, _long_table,
+    types.int64, types.int64,
+)  # fmt: skip
+
+
+def _observe(addresses, kind, nodes, globals_, allowed, mask, node_stride, global_stride, destroys, longs, low, high):
+    """Write what changes in the observations of the lanes from ``low`` to ``high`` − 1."""
+    for lane in range(low, high):
+        state = state_at(addresses[lane])
+        phase = longs[lane, PHASE]
+        if node_stride > 0:
+            write_dynamic(state, kind, nodes, lane * node_stride)
+        write_globals(state, kind, phase, globals_, lane * global_stride)
+        for action in range(mask.shape[1]):
+            mask[lane, action] = allowed[lane, action] if (action >= destroys) == (phase == 1) else 0
+
+
+_play_signature = types.int64(
+    _longs, tables_type, choose_type, memory_type, _long_table, _float_table,
+    _long_table, types.int64, types.int64,
+)  # fmt: skip
+
+
+def _play(addresses, tables, choose, memory, longs, floats, uses, low, high):
+    """Play the episodes of the lanes from ``low`` to ``high`` − 1 to their end by a compiled selector."""
+    for lane in range(low, high):
+        state = state_at(addresses[lane])
+        while longs[lane, LEFT] > 0:
+            phase = longs[lane, PHASE]
+            action = choose(memory, state, phase)
+            if phase == 1 and action >= 0:
+                action += tables.n_destroys
+            status = step_lane(state, tables, action, longs, floats, lane)
+            if status != FINE:
+                longs[lane, PHASE] = -status
+                return lane
+            uses[lane, action] += 1
+    return -1
+
+
+@compiled
+def _reset_lane(state, customers, starts, seed, quota):
+    load_routes(state, customers, starts)
+    seed_generator(state, seed)
+    state.quota = quota
+    state.fault = 0
+    return state.cost
+
+
+@compiled
+def _tour_edges(state, out, base, width):
+    """Write predecessor and successor of each node into the first two of its ``width`` columns (itself if none)."""
+    for node in range(state.customers + 1):
+        on_route = node > 0 and state.route[node] >= 0
+        out[base + node * width] = state.predecessor[node] if on_route else node
+        out[base + node * width + 1] = state.successor[node] if on_route else node
+
+
+@cache
+def _functions() -> tuple[Any, Any, Any]:
+    return (
+        compile_for(_step_signature, _step),
+        compile_for(_observe_signature, _observe),
+        compile_for(_play_signature, _play),
+    )
+
+
+class Lanes:
+    """A batch of episodes.
+
+    Parameters
+    ----------
+    mdps
+        The MDP of each lane. Instances and sizes may differ; operators must all be among those of the longest
+        portfolio, after which actions are numbered.
+    features
+        Feature set of the observations (see `neuralns.selection.features`).
+    nodes
+        Rows of the node features, the last ones padding; by default as many as the largest instance needs.
+    observes_nodes
+        Whether node features are written; selectors that look at the whole only do without.
+    threads
+        Threads that share the work.
+
+    Attributes
+    ----------
+    node_features, node_mask, global_features, action_mask
+        The observation: float32 (lanes, nodes, features), int8 (lanes, nodes), float32 (lanes, features),
+        int8 (lanes, actions). The arrays stay the same objects; each step overwrites them.
+    costs, rewards
+        F of the last complete solution, and the reward of the last step, of each lane.
+
+    Examples
+    --------
+    >>> from neuralns.mdp.mdp import episode_seeds, make_mdp
+    >>> mdp = make_mdp("C101", customers=20, portfolio="random-route,greedy")
+    >>> lanes = Lanes([mdp] * 2)
+    >>> lanes.reset(mdp.start_tours("train", 2), episode_seeds(1, 2))
+    >>> [int(lanes.action_mask[lane].argmax()) for lane in (0, 1)]
+    [0, 0]
+    >>> while not lanes.done:
+    ...     lanes.step(lanes.action_mask.argmax(axis=1))
+    >>> bool((lanes.rewards > 0).all())
+    True
+    """
+
+    def __init__(
+        self,
+        mdps: Sequence[MDP],
+        features: FeatureSet | str = RICH,
+        *,
+        nodes: int | None = None,
+        observes_nodes: bool = True,
+        threads: int = 1,
+    ) -> None:
+        if not mdps:
+            raise InputError("lanes need at least one MDP.")
+        if threads < 1:
+            raise InputError(f"number of threads {threads} must be at least 1.")
+        self.mdps = tuple(mdps)
+        self.features = features_named(features) if isinstance(features, str) else features
+        self.portfolio = common_portfolio([mdp.portfolio for mdp in mdps])
+        self.history = self.portfolio.uses_history or self.features.uses_history
+        first: dict[int, State] = {}
+        self._states: list[State] = []
+        for mdp in mdps:
+            state = new_state(mdp.instance, 0, history=self.history, beside=first.get(id(mdp.instance)))
+            first.setdefault(id(mdp.instance), state)
+            self._states.append(state)
+        count, actions = len(mdps), len(self.portfolio.names)
+        most = max(mdp.instance.customers for mdp in mdps) + 1
+        if nodes is not None and nodes < most:
+            raise InputError(f"{nodes} rows do not hold {most} nodes.")
+        rows = most if nodes is None else nodes
+        self._addresses = np.array([state.address for state in self._states], dtype=np.int64)
+        self._longs = np.zeros((count, _LONG_COLUMNS), np.int64)
+        self._floats = np.zeros((count, _FLOAT_COLUMNS))
+        self._longs[:, BUDGET] = [mdp.budget for mdp in mdps]
+        self._longs[:, SCALE] = [mdp.scale for mdp in mdps]
+        self._longs[:, PAY_AT_ONCE] = [mdp.reward == "improvement" for mdp in mdps]
+        self._allowed = np.array(
+            [[name in mdp.portfolio.names for name in self.portfolio.names] for mdp in mdps], dtype=np.int8
+        )
+        self.node_features = np.zeros((count, rows if observes_nodes else 0, len(self.features.nodes)), np.float32)
+        self.global_features = np.zeros((count, len(self.features.globals)), np.float32)
+        self.action_mask = np.zeros((count, actions), np.int8)
+        self.node_mask = np.zeros((count, rows), np.int8)
+        for lane, mdp in enumerate(mdps):
+            self.node_mask[lane, : mdp.instance.customers + 1] = 1
+            if observes_nodes:
+                write_static(self._states[lane], self.features.index, self.node_features[lane].reshape(-1), 0)
+        self.rewards = self._floats[:, REWARD]
+        self.costs = self._floats[:, COST]
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
+        edges = np.linspace(0, count, threads + 1).astype(int)
+        self._chunks = [(int(low), int(high)) for low, high in pairwise(edges) if high > low]
+
+    def __len__(self) -> int:
+        return len(self.mdps)
+
+    @property
+    def done(self) -> bool:
+        """Whether all episodes are over."""
+        return bool((self._longs[:, LEFT] == 0).all())
+
+    @property
+    def start_costs(self) -> npt.NDArray[np.float64]:
+        """F of the start of each lane."""
+        return self._floats[:, START_COST]
+
+    @property
+    def phases(self) -> npt.NDArray[np.int64]:
+        """0 in the destroy phase, 1 in the repair phase."""
+        return self._longs[:, PHASE]
+
+    @property
+    def budgets(self) -> npt.NDArray[np.int64]:
+        """Pairs left in each lane."""
+        return self._longs[:, LEFT]
+
+    def reset(self, starts: Sequence[Solution], seeds: npt.NDArray[np.uint64], observe: bool = True) -> None:
+        """Begin an episode in every lane, from its start and with its seed; the memory of arcs starts empty."""
+        if len(starts) != len(self) or len(seeds) != len(self):
+            raise InputError(f"{len(self)} lanes need as many starts and seeds; {len(starts)} and {len(seeds)} given.")
+        for lane, (start, seed, mdp) in enumerate(zip(starts, seeds, self.mdps, strict=True)):
+            customers, ends = flatten(start)
+            if len(customers) != mdp.instance.customers:
+                raise InputError(f"lane {lane} has {mdp.instance.customers} customers, its start {len(customers)}.")
+            self._floats[lane, START_COST] = _reset_lane(
+                self._states[lane], customers, ends, np.uint64(seed), self._longs[lane, SCALE]
+            )
+        self._floats[:, COST] = self._floats[:, START_COST]
+        self._floats[:, REWARD] = 0.0
+        self._longs[:, PHASE] = 0
+        self._longs[:, LEFT] = self._longs[:, BUDGET]
+        if observe:
+            self.observe()
+
+    def step(self, actions: npt.NDArray[np.integer], observe: bool = True) -> None:
+        """Apply one action in each lane that is not done; rewards, costs and the observation are overwritten."""
+        step, _, _ = _functions()
+        chosen = np.ascontiguousarray(actions, dtype=np.int64)
+        if chosen.shape != (len(self),):
+            raise InputError(f"{len(self)} lanes need as many actions; {chosen.shape} given.")
+        wrong = (self._longs[:, LEFT] > 0) & ~self._is_allowed(chosen)
+        if wrong.any():
+            lane = int(np.flatnonzero(wrong)[0])
+            phase = ("destroy", "repair")[int(self._longs[lane, PHASE])]
+            raise InputError(f"action {chosen[lane]} of lane {lane} is no {phase} operator of its portfolio.")
+        tables = self.portfolio.tables
+        self._share(lambda low, high: step(self._addresses, tables, chosen, self._longs, self._floats, low, high))
+        if observe:
+            self.observe()
+
+    def observe(self) -> None:
+        """Write the observation of every lane."""
+        _, observe, _ = _functions()
+        node_stride = self.node_features.shape[1] * self.node_features.shape[2]
+
+        def write(low: int, high: int) -> int:
+            observe(
+                self._addresses, self.features.index, self.node_features.reshape(-1), self.global_features.reshape(-1),
+                self._allowed, self.action_mask, node_stride, self.global_features.shape[1],
+                len(self.portfolio.destroys), self._longs, low, high,
+            )  # fmt: skip
+            return -1
+
+        self._share(write)
+
+    def play(self, selector: Selector) -> npt.NDArray[np.int64]:
+        """Play all episodes to their end by a selector, compiled; return how often each lane used each operator.
+
+        Observations are not written.
+        """
+        _, _, play = _functions()
+        if any(mdp.portfolio.names != self.portfolio.names for mdp in self.mdps):
+            raise InputError("a selector plays lanes of one portfolio.")
+        choose, _ = selector.functions()
+        uses = np.zeros(self.action_mask.shape, np.int64)
+        tables = self.portfolio.tables
+        self._share(
+            lambda low, high: play(
+                self._addresses, tables, choose, selector.start(self.portfolio), self._longs, self._floats,
+                uses, low, high,
+            ),
+            selector.name,
+        )  # fmt: skip
+        return uses
+
+    def run(self, work: Callable[..., int], name: str) -> None:
+        """Run a compiled player over all lanes: it takes addresses, whole numbers and floats of the lanes."""
+        self._check([work(self._addresses, self._longs, self._floats)], name)
+
+    def solution(self, lane: int) -> Solution:
+        """Return the routes of a lane; in the repair phase the removed customers are missing."""
+        instance = self.mdps[lane].instance
+        return Solution(instance, routes_of(self._states[lane], instance.customers))
+
+    def state(self, lane: int) -> State:
+        """Return the compiled state of a lane."""
+        return self._states[lane]
+
+    def tour_edges(self, out: npt.NDArray[np.int32]) -> None:
+        """Write predecessor and successor of each node into the first two columns of (lanes, nodes, columns)."""
+        for lane, state in enumerate(self._states):
+            _tour_edges(state, out[lane].reshape(-1), 0, out.shape[2])
+
+    def _is_allowed(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        inside = (actions >= 0) & (actions < self._allowed.shape[1])
+        bounded = np.where(inside, actions, 0)
+        in_phase = (bounded >= len(self.portfolio.destroys)) == (self._longs[:, PHASE] == 1)
+        return np.asarray(inside & in_phase & (self._allowed[np.arange(len(self)), bounded] == 1))
+
+    def _share(self, work: Callable[[int, int], int], selector: str = "own") -> None:
+        """Run compiled work on chunks of lanes, each in a thread; what a lane does never depends on the others."""
+        if self._threads is None:
+            faults = [work(low, high) for low, high in self._chunks]
+        else:
+            faults = list(self._threads.map(lambda chunk: work(*chunk), self._chunks))
+        self._check(faults, selector)
+
+    def _check(self, faults: Sequence[int], selector: str) -> None:
+        for lane in faults:
+            if lane >= 0:
+                node, removed = circumstances(self._states[lane])
+                row = self._longs[lane]
+                raise broken_contract(
+                    -int(row[PHASE]), self.portfolio, selector, int(row[CHOICE]), int(row[SCALE]), node, removed
+                )
+
+
+def common_portfolio(portfolios: Sequence[Portfolio]) -> Portfolio:
+    """Return the portfolio that numbers the actions of several: the longest, of which the others must be part."""
+    longest = max(portfolios, key=lambda portfolio: len(portfolio.names))
+    for portfolio in portfolios:
+        for name in portfolio.names:
+            if name not in longest.names:
+                raise InputError(
+                    f"lanes cannot mix portfolio {portfolio.name!r} with {longest.name!r}, which has no {name!r}."
+                )
+    return longest

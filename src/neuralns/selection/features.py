@@ -1,0 +1,286 @@
+"""What a selector sees of a solution: numbers for each node and for the whole, written by compiled code.
+
+Row i of the node features is node i, the depot being node 0: the same numbering as edges use. Notation: n customers,
+quota d, distances c, F the cost and F0 that of the start, u the mean distance between the depot and a customer, Q the
+capacity; p and s are the predecessor and successor of customer i on its route, the depot included.
+
+Feature set ``paper`` (what section 4.1 of the paper names):
+
+=================  =======================================================
+``x``, ``y``       coordinates divided by the largest of the instance
+``demand``         q_i divided by the largest demand
+``depot``          c_0i divided by the largest distance to the depot
+``routed``         1 on a route (and for the depot), 0 on the removal list
+``tours``          number of tours / 5, the same for all nodes
+=================  =======================================================
+
+with ``phase`` (0 destroy, 1 repair) and ``budget`` (share of the budget left) for the whole.
+
+Feature set ``rich``:
+
+=================  =======================================================
+``x``, ``y``       coordinates relative to the depot, divided by u
+``demand``         q_i / Q
+``depot``          c_0i / u
+``routed``         as above
+``before``         c_pi / u, 0 if removed (so are all below)
+``after``          c_is / u
+``gain``           (c_pi + c_is − c_ps) / u
+``load``           load of the route / Q
+``length``         length of the route / (8 u)
+``size``           m / (m + d) for the m customers of the route
+``position``       k / (m + 1) for the k-th customer of the route
+``history``        ½ (w_pi + w_is) / F0, where w is the cost of the best solution seen with the arc (F0 if none)
+=================  =======================================================
+
+and for the whole, where "smallest" and "second" are routes by their number of customers, "shortest" and "longest" by
+length, and squash(m) = m / (m + d):
+
+====================  ======================================================================
+``phase``             0 destroy, 1 repair
+``budget``            share of the budget left
+``cost``              F / F0
+``routes``            K / √n for K routes with customers
+``quota``             d / n
+``removed``           customers on the removal list / d
+``vehicles``          share of the vehicles' cost in F
+``one`` … ``three``   1 if K = 1, 2, 3
+``smallest``          squash(size of the smallest route)
+``second``            squash(size of the second smallest route), 1 if there is none
+``largest``           size of the largest route / n
+``one_fits``          1 if a route has at most d customers
+``two_fit``           1 if two routes together have at most d customers
+``shortest_size``     squash(size of the shortest route)
+``shortest``          length of the shortest route / (8 u)
+``mean_length``       mean length / (8 u)
+``longest``           length of the longest route / (8 u)
+``spread_length``     standard deviation of the lengths / (8 u)
+``smallest_length``   length of the smallest route / (8 u)
+``least_load``        least load / Q
+``mean_load``         mean load / Q
+``most_load``         greatest load / Q
+``spread_load``       standard deviation of the loads / Q
+``fitting``           share of the routes that have at most d customers
+``arc``               mean arc length / u
+``waiting``           demand on the removal list / Q
+``waiting_depot``     mean distance of the removed customers to the depot / u
+``waiting_box``       half the perimeter of the box around the removed customers / (4 u)
+``saved``             (F at the last complete solution − F) / F0
+``emptied``           routes emptied since the last complete solution / 5
+====================  ======================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neuralns.compiling import compiled
+from neuralns.errors import InputError
+from neuralns.operators.state import distance
+
+_STATIC = ("x", "y", "demand", "depot")
+
+
+@dataclass(frozen=True)
+class FeatureSet:
+    """A named and versioned set of features.
+
+    Attributes
+    ----------
+    index
+        What compiled code calls it.
+    nodes, globals
+        Names of the numbers for each node and for the whole, in order.
+    static
+        How many of the node features, the first ones, never change.
+    """
+
+    name: str
+    version: int
+    index: int
+    nodes: tuple[str, ...]
+    globals: tuple[str, ...]
+    static: int = len(_STATIC)
+    uses_history: bool = False
+
+
+PAPER = FeatureSet("paper", 1, 0, (*_STATIC, "routed", "tours"), ("phase", "budget"))
+RICH = FeatureSet(
+    "rich", 1, 1,
+    (*_STATIC, "routed", "before", "after", "gain", "load", "length", "size", "position", "history"),
+    (
+        "phase", "budget", "cost", "routes", "quota", "removed", "vehicles", "one", "two", "three", "smallest",
+        "second", "largest", "one_fits", "two_fit", "shortest_size", "shortest", "mean_length", "longest",
+        "spread_length", "smallest_length", "least_load", "mean_load", "most_load", "spread_load", "fitting", "arc",
+        "waiting", "waiting_depot", "waiting_box", "saved", "emptied",
+    ),
+    uses_history=True,
+)  # fmt: skip
+FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH)}
+
+
+def features_named(name: str) -> FeatureSet:
+    """Return the feature set of a name."""
+    if name not in FEATURE_SETS:
+        raise InputError(f"feature set {name!r} is not known; choose {' or '.join(FEATURE_SETS)}.")
+    return FEATURE_SETS[name]
+
+
+_PAPER_WIDTH, _RICH_WIDTH = len(PAPER.nodes), len(RICH.nodes)
+_ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY = range(4, 13)
+
+
+@compiled
+def write_static(state, kind, out, base):
+    """Write the node features that never change, node 0 at ``out[base]``."""
+    nodes = state.customers + 1
+    if kind == 0:
+        most_x = most_y = most_demand = most_depot = 1e-300
+        for node in range(nodes):
+            most_x, most_y = max(most_x, abs(state.x[node])), max(most_y, abs(state.y[node]))
+            most_demand = max(most_demand, state.demand[node])
+            most_depot = max(most_depot, distance(state, 0, node))
+        for node in range(nodes):
+            place = base + node * _PAPER_WIDTH
+            out[place] = state.x[node] / most_x
+            out[place + 1] = state.y[node] / most_y
+            out[place + 2] = state.demand[node] / most_demand
+            out[place + 3] = distance(state, 0, node) / most_depot
+    else:
+        for node in range(nodes):
+            place = base + node * _RICH_WIDTH
+            out[place] = (state.x[node] - state.x[0]) / state.unit
+            out[place + 1] = (state.y[node] - state.y[0]) / state.unit
+            out[place + 2] = state.demand[node] / state.limit
+            out[place + 3] = distance(state, 0, node) / state.unit
+
+
+@compiled
+def write_dynamic(state, kind, out, base):
+    """Write the node features that change with the routes, node 0 at ``out[base]``."""
+    if kind == 0:
+        tours = state.n_routes / 5.0
+        for node in range(state.customers + 1):
+            place = base + node * _PAPER_WIDTH
+            out[place + 4] = 1.0 if node == 0 or state.route[node] >= 0 else 0.0
+            out[place + 5] = tours
+        return
+    out[base + _ROUTED] = 1.0
+    for column in range(_BEFORE, _RICH_WIDTH):
+        out[base + column] = 0.0
+    for index in range(state.n_removed):
+        place = base + np.int64(state.removed[index]) * _RICH_WIDTH
+        for column in range(_ROUTED, _RICH_WIDTH):
+            out[place + column] = 0.0
+    per_unit = 1.0 / state.unit
+    keeps, per_cost = state.history.shape[0] > 0, 1.0 / max(state.reference, 1e-300)
+    for index in range(state.n_active):
+        slot = state.active[index]
+        size = state.size[slot]
+        if size == 0:
+            continue
+        load = state.load[slot] / state.limit
+        length = state.length[slot] * per_unit / 8.0
+        share = size / (size + state.quota)
+        step = 1.0 / (size + 1)
+        before, node, rank = np.uint32(0), state.first[slot], 1
+        arriving = state.entry[slot]
+        while node != 0:
+            after, leaving = state.successor[node], state.arc[node]
+            place = base + np.int64(node) * _RICH_WIDTH
+            out[place + _ROUTED] = 1.0
+            out[place + _BEFORE] = arriving * per_unit
+            out[place + _AFTER] = leaving * per_unit
+            out[place + _GAIN] = (arriving + leaving - distance(state, before, after)) * per_unit
+            out[place + _LOAD] = load
+            out[place + _LENGTH] = length
+            out[place + _SIZE] = share
+            out[place + _POSITION] = rank * step
+            if keeps:
+                one = min(state.history[before, node], state.reference)
+                other = min(state.history[node, after], state.reference)
+                out[place + _HISTORY] = 0.5 * (one + other) * per_cost
+            else:
+                out[place + _HISTORY] = 0.0
+            before, node, arriving = node, after, leaving
+            rank += 1
+
+
+@compiled
+def write_globals(state, kind, phase, out, base):
+    """Write the features of the whole solution from ``out[base]`` on."""
+    out[base] = phase
+    out[base + 1] = state.left
+    if kind == 0:
+        return
+    routes, quota, unit = state.n_routes, np.float64(max(state.quota, 1)), 8.0 * state.unit
+    smallest, second, largest, smallest_slot, shortest_slot = np.inf, np.inf, 0.0, np.uint32(0), np.uint32(0)
+    shortest, longest, total, squares = np.inf, 0.0, 0.0, 0.0
+    least_load, most_load, total_load, square_load, fitting = np.inf, 0.0, 0.0, 0.0, 0.0
+    for index in range(state.n_active):
+        slot = state.active[index]
+        size = np.float64(state.size[slot])
+        if size == 0.0:
+            continue
+        length, load = state.length[slot], state.load[slot]
+        if size < smallest:
+            second, smallest, smallest_slot = smallest, size, slot
+        elif size < second:
+            second = size
+        largest = max(largest, size)
+        if size <= quota:
+            fitting += 1.0
+        if length < shortest:
+            shortest, shortest_slot = length, slot
+        longest = max(longest, length)
+        total += length
+        squares += length * length
+        least_load, most_load = min(least_load, load), max(most_load, load)
+        total_load += load
+        square_load += load * load
+    any_route = routes > 0
+    count = np.float64(max(routes, 1))
+    mean, mean_load = total / count, total_load / count
+    out[base + 2] = state.cost / max(state.reference, 1e-300)
+    out[base + 3] = routes / np.sqrt(state.customers)
+    out[base + 4] = quota / state.customers
+    out[base + 5] = state.n_removed / quota
+    out[base + 6] = state.vehicle_cost * routes / max(state.cost, 1e-300)
+    out[base + 7] = 1.0 if routes == 1 else 0.0
+    out[base + 8] = 1.0 if routes == 2 else 0.0
+    out[base + 9] = 1.0 if routes == 3 else 0.0
+    out[base + 10] = smallest / (smallest + quota) if any_route else 0.0
+    out[base + 11] = second / (second + quota) if routes > 1 else 1.0
+    out[base + 12] = largest / state.customers
+    out[base + 13] = 1.0 if smallest <= quota else 0.0
+    out[base + 14] = 1.0 if smallest + second <= quota else 0.0
+    size = np.float64(state.size[shortest_slot])
+    out[base + 15] = size / (size + quota) if any_route else 0.0
+    out[base + 16] = shortest / unit if any_route else 0.0
+    out[base + 17] = mean / unit
+    out[base + 18] = longest / unit
+    out[base + 19] = np.sqrt(max(0.0, squares / count - mean * mean)) / unit
+    out[base + 20] = state.length[smallest_slot] / unit if any_route else 0.0
+    out[base + 21] = least_load / state.limit if any_route else 0.0
+    out[base + 22] = mean_load / state.limit
+    out[base + 23] = most_load / state.limit
+    out[base + 24] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.limit
+    out[base + 25] = fitting / count
+    arcs = max(1.0, state.customers - state.n_removed + np.float64(routes))
+    out[base + 26] = total / arcs / state.unit
+    demand, depot = 0.0, 0.0
+    left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
+    for index in range(state.n_removed):
+        node = state.removed[index]
+        demand += state.demand[node]
+        depot += distance(state, 0, node)
+        left, right = min(left, state.x[node]), max(right, state.x[node])
+        low, high = min(low, state.y[node]), max(high, state.y[node])
+    waiting = state.n_removed > 0
+    out[base + 27] = demand / state.limit
+    out[base + 28] = depot / state.n_removed / state.unit if waiting else 0.0
+    out[base + 29] = (right - left + high - low) / (4.0 * state.unit) if waiting else 0.0
+    out[base + 30] = (state.saved_cost - state.cost) / max(state.reference, 1e-300) if waiting else 0.0
+    out[base + 31] = (state.saved_n_routes - routes) / 5.0 if waiting else 0.0

@@ -1,0 +1,94 @@
+"""Policy files: safetensors with a JSON card that says what the numbers are, for which operators, and where from.
+
+Nothing in such a file is ever executed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neuralns.errors import InputError
+from neuralns.problem.files import write_bytes
+
+FORMAT = 1
+_KEY = "neuralns"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a policy file holds.
+
+    Attributes
+    ----------
+    card
+        What it is: ``network`` (``lrw``, ``mlp``, ``small``, ``gat``), ``operators`` (``destroy`` and ``repair`` names
+        in order), ``features`` and so on.
+    tensors
+        Its numbers by name.
+    """
+
+    card: Mapping[str, Any]
+    tensors: Mapping[str, npt.NDArray[Any]]
+
+    @property
+    def network(self) -> str:
+        return str(self.card["network"])
+
+    @property
+    def destroys(self) -> tuple[str, ...]:
+        """Names of the destroy operators that it knows, in order."""
+        return tuple(self.card["operators"]["destroy"])
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """Names of the repair operators that it knows, in order."""
+        return tuple(self.card["operators"]["repair"])
+
+
+def write_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
+    """Write a policy to a file, at once or not at all."""
+    write_bytes(path, policy_bytes(policy))
+
+
+def policy_bytes(policy: Policy) -> bytes:
+    """Return a policy as the content of a file."""
+    from safetensors.numpy import save
+
+    tensors = {name: np.ascontiguousarray(values) for name, values in policy.tensors.items()}
+    return save(tensors, metadata={_KEY: json.dumps({"format": FORMAT, **policy.card})})
+
+
+def read_policy(path: str | os.PathLike[str]) -> Policy:
+    """Read a policy from a file; one that is damaged or of another version is refused."""
+    from safetensors import SafetensorError, safe_open
+
+    name = os.fspath(path)
+    if not Path(name).is_file():
+        raise InputError(f"{name}: cannot be read (no such file).")
+    try:
+        with safe_open(name, framework="np") as file:
+            metadata = file.metadata() or {}
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise InputError(f"{name}: is not a policy file, or is damaged ({error}).") from None
+    try:
+        card = json.loads(metadata[_KEY])
+        operators = card["operators"]
+        ok = isinstance(card["network"], str) and all(
+            isinstance(entry, str) for phase in ("destroy", "repair") for entry in operators[phase]
+        )
+    except (KeyError, TypeError, ValueError):
+        ok = False
+    if not ok:
+        raise InputError(f"{name}: is a safetensors file without a readable card of neuralns.")
+    if card.get("format") != FORMAT:
+        raise InputError(f"{name}: has policy format {card.get('format')!r}, but this version reads {FORMAT}.")
+    return Policy(card, tensors)
