@@ -1,4 +1,4 @@
-"""Speed of the engine: pairs of operators a second, and iterations next to the package ``alns`` in the same run.
+"""Speed of the engine: pairs of operators a second, iterations next to the package ``alns``, and steps of the MDP.
 
 python benchmarks/speed.py [--seconds 0.2] [--json FILE]
 """
@@ -14,9 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from neuralns import Fixed, Instance, MaxIterations, MaxTime, generate_x, portfolio_named, savings, solve
+from neuralns import (
+    MDP,
+    Fixed,
+    Instance,
+    Lanes,
+    MaxIterations,
+    MaxTime,
+    generate_x,
+    make_mdp,
+    portfolio_named,
+    savings,
+    solve,
+)
+from neuralns.mdp.environment import OperatorSelection
+from neuralns.mdp.lanes import Tours
+from neuralns.mdp.mdp import SET_SIZE, episode_seeds
 
 REMOVED = 10
+LANES = 128
 
 
 def pairs_a_second(instance: Instance, destroy: str, repair: str, removed: int, seconds: float) -> float:
@@ -140,6 +156,66 @@ def compare_with_alns(seconds: float) -> dict[str, float]:
     return figures
 
 
+def lane_steps_a_second(mdp: MDP, seconds: float) -> float:
+    """Steps a second of lanes that play whole episodes by random allowed actions, with all features and resets."""
+    starts, seeds, rng = Tours(mdp.start_tours("train")), episode_seeds(0, LANES), np.random.default_rng(1)
+    numbers = rng.integers(0, SET_SIZE, LANES)
+    lanes = Lanes([mdp] * LANES)
+
+    def play() -> None:
+        lanes.reset(starts, seeds, numbers)
+        while not lanes.done:
+            lanes.step((rng.random(lanes.action_mask.shape) * lanes.action_mask).argmax(axis=1))
+
+    play()
+    episodes, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        play()
+        episodes += LANES
+    return episodes * mdp.steps / (time.perf_counter() - begin)
+
+
+def environment_steps_a_second(instance: str, customers: int, seconds: float) -> float:
+    """Steps a second of the Gymnasium environment in a Python loop: random allowed actions, resets included."""
+    environment, rng = OperatorSelection(instance, customers), np.random.default_rng(1)
+
+    def play() -> int:
+        _, info = environment.reset()
+        steps, done = 0, False
+        while not done:
+            action = (rng.random(info["action_mask"].shape) * info["action_mask"]).argmax()
+            _, _, done, _, info = environment.step(action)
+            steps += 1
+        return steps
+
+    environment.reset(seed=1)
+    play()
+    steps, begin = 0, time.perf_counter()
+    while time.perf_counter() - begin < seconds:
+        steps += play()
+    return steps / (time.perf_counter() - begin)
+
+
+def compare_lanes(seconds: float) -> dict[int, dict[str, float]]:
+    """Measure lanes and environment at 20 and 100 customers, in turns, and return medians and ratios."""
+    found: dict[int, dict[str, float]] = {}
+    print(f"\nsteps of the MDP a second (C101, setting paper, rich features), {LANES} lanes and the environment:")
+    print(f"{'customers':<12}{'lanes':>12}{'environment':>14}{'ratio':>8}")
+    for customers in (20, 100):
+        lanes, environment = [], []
+        for _ in range(3):
+            lanes.append(lane_steps_a_second(make_mdp("C101", customers=customers), seconds))
+            environment.append(environment_steps_a_second("C101", customers, seconds))
+        figures = {"lanes": float(np.median(lanes)), "environment": float(np.median(environment))}
+        figures["ratio"] = figures["lanes"] / figures["environment"]
+        found[customers] = figures
+        print(
+            f"{customers:<12}{figures['lanes']:>12,.0f}{figures['environment']:>14,.0f}{figures['ratio']:>7.0f}x",
+            flush=True,
+        )
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=0.3, help="seconds for each measurement")
@@ -151,9 +227,10 @@ def main() -> None:
     except ImportError:
         print("the package alns is not installed (pip install 'neuralns[bench]'): no comparison", file=sys.stderr)
         peer = None
+    lanes = compare_lanes(max(1.0, arguments.seconds))
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"pairs": rows, "alns": peer}, file, indent=1)
+            json.dump({"pairs": rows, "alns": peer, "lanes": lanes}, file, indent=1)
 
 
 if __name__ == "__main__":

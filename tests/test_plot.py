@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 import texts
@@ -94,6 +96,94 @@ def test_a_picture_can_join_axes_of_ones_own(result: Result) -> None:
         plot.operator_shares(result, left)
 
 
+def drawn_paths(axes: Axes) -> list[list[list[float]]]:
+    return [np.column_stack(line.get_data()).tolist() for line in axes.lines]
+
+
+def spots(axes: Axes) -> dict[tuple[float, float], str]:
+    """Where circles are drawn, and the colour that each is filled with."""
+    found = {}
+    for collection in axes.collections:
+        (point,) = np.asarray(collection.get_offsets()).tolist()
+        found[tuple(point)] = to_hex(np.asarray(collection.get_facecolor())[0])
+    return found
+
+
+def test_tours_are_drawn_whole_and_removed_customers_hollow() -> None:
+    partial = Solution(texts.TINY, [texts.SERVED.routes[0]])
+    figure = plot.tours(partial, "zone")
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left") == "zone"
+    points = texts.TINY.points
+    (route,) = partial.routes
+    assert drawn_paths(axes) == [points[[0, *route, 0]].tolist()]
+    filled = spots(axes)
+    for customer in range(1, texts.TINY.customers + 1):
+        assert (filled[tuple(points[customer].tolist())] == "#222222") == (customer in route)
+    assert filled[tuple(points[0].tolist())] == "#ffffff"
+
+
+def test_complete_tours_have_no_hollow_customer() -> None:
+    (axes,) = plot.tours(texts.SERVED, "").axes
+    assert len(axes.lines) == len(texts.SERVED.routes)
+    assert list(spots(axes).values()).count("#ffffff") == 1
+
+
+def test_more_tours_than_colours_are_told_apart_by_dashes() -> None:
+    customers = len(plot.COLOURS) + 1
+    instance = Instance("fan", [0] + [1] * customers, 1, [[i, i * i] for i in range(customers + 1)])
+    lines = plot.tours(Solution(instance, [[customer] for customer in range(1, customers + 1)]), "").axes[0].lines
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == customers
+
+
+def test_an_episode_is_a_strip_of_states() -> None:
+    destroyed = Solution(texts.TINY, [texts.SERVED.routes[0]])
+    waiting = texts.TINY.customers - len(texts.SERVED.routes[0])
+    frames = [(texts.SERVED, "start"), (destroyed, "zone"), (texts.SERVED, "greedy"), (destroyed, "pair")]
+    frames.append((Solution(texts.TINY, [sorted(c for route in texts.SERVED.routes for c in route)]), "regret-2"))
+    figure = plot.episode(frames, "an episode", columns=3)
+    assert figure.get_suptitle() == "an episode"
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(figure.axes) == 6
+    assert [axes.get_title(loc="left") for axes in shown] == [
+        f"S{number}  {action}" for number, (_, action) in enumerate(frames)
+    ]
+    complete = f"F = {plot.format_cost(texts.SERVED.cost)}, 2 routes"
+    assert [axes.get_xlabel() for axes in shown[:4]] == [complete, f"{waiting} removed", complete, f"{waiting} removed"]
+    assert shown[4].get_xlabel().endswith(", 1 route")
+    assert [len(axes.lines) for axes in shown] == [2, 1, 2, 1, 1]
+
+
+def test_a_short_episode_takes_no_more_columns_than_states() -> None:
+    assert len(plot.episode([(texts.SERVED, "start")], "").axes) == 1
+    with pytest.raises(InputError, match=r"^there is no state to draw\.$"):
+        plot.episode([], "")
+
+
+def test_names_with_dollar_signs_in_tours_and_episodes_are_no_formula() -> None:
+    title = r"$\frac$ and $x$"
+    assert plot.to_array(plot.tours(texts.SERVED, title)).any()
+    assert plot.to_array(plot.episode([(texts.SERVED, title)], title)).any()
+
+
+def test_a_figure_becomes_an_image_of_red_green_and_blue() -> None:
+    figure = Figure(figsize=(3, 2), dpi=50, facecolor="#102030")
+    image = plot.to_array(figure)
+    assert (image.shape, image.dtype.name) == ((100, 150, 3), "uint8")
+    assert (image == [0x10, 0x20, 0x30]).all()
+    image[:] = 0
+    assert plot.to_array(figure).any()
+
+
+def test_images_of_different_tours_differ() -> None:
+    one, other = (
+        plot.to_array(plot.tours(Solution(texts.TINY, routes), "")) for routes in ([[1, 2, 3]], [[1], [2, 3]])
+    )
+    assert one.shape == other.shape
+    assert (one != other).any()
+    assert np.array_equal(one, plot.to_array(plot.tours(Solution(texts.TINY, [[1, 2, 3]]), "")))
+
+
 @pytest.mark.parametrize(
     ("name", "beginning"), [("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")]
 )
@@ -136,3 +226,11 @@ def test_without_matplotlib_the_refusal_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
         draw(result)
+
+
+def test_without_matplotlib_tours_and_episodes_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+        plot.tours(texts.SERVED, "")
+    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+        plot.episode([(texts.SERVED, "start")], "")

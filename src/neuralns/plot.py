@@ -92,6 +92,8 @@ def tours(solution: Solution, title: str, axes: Axes | None = None) -> Figure:
 
 def episode(frames: Sequence[tuple[Solution, str]], title: str, columns: int = 4) -> Figure:
     """Draw a whole episode as a strip of states, each with the operator that led to it and the cost of its tours."""
+    if not frames:
+        raise InputError("there is no state to draw.")
     _matplotlib()
     from matplotlib.figure import Figure
 
@@ -107,9 +109,9 @@ def episode(frames: Sequence[tuple[Solution, str]], title: str, columns: int = 4
         waiting = solution.instance.customers - sum(map(len, solution.routes))
         state = f"{waiting} removed" if waiting else f"F = {format_cost(solution.cost)}, {_count(solution)}"
         tours(solution, f"S{number}  {action}", axes)
-        axes.title.set_fontsize(10)
+        axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=10, parse_math=False)
         axes.set_xlabel(state, fontsize=9)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
     return figure
 
 

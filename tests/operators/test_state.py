@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,10 +13,12 @@ from numba import njit
 from helpers import on_a_line, random_instances, solution_in, started
 from neuralns import Instance, Solution
 from neuralns.operators import state as st_module
+from neuralns.operators.registry import portfolio_named
 from neuralns.operators.state import (
     best_insertion,
     checkpoint,
     close_empty_routes,
+    copy_routes,
     distance,
     fits,
     insert,
@@ -26,8 +30,10 @@ from neuralns.operators.state import (
     random_rank,
     random_routed,
     refresh,
+    remember,
     removal_gain,
     remove,
+    seed_generator,
     undo,
 )
 from neuralns.problem import instance as instance_module
@@ -214,3 +220,145 @@ def test_a_random_routed_customer_is_uniform_even_when_few_are_left() -> None:
     draws = [random_routed(state) for _ in range(3000)]
     assert np.bincount(draws, minlength=21)[18:] == pytest.approx([1000] * 3, abs=120)
     assert set(draws) == {18, 19, 20}
+
+
+@njit
+def histories(state):
+    return state.history.copy()
+
+
+@njit
+def words(state):
+    return state.random.copy()
+
+
+@njit
+def small_numbers(state):
+    return state.reference, state.left, state.quota, state.n_routes, state.cost, state.n_removed, state.fault
+
+
+@njit
+def set_small_numbers(state):
+    state.left, state.quota, state.fault = 0.25, 3, 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(random_instances(most=15), st.integers(0, 1000), st.data())
+def test_a_copy_of_the_routes_goes_the_same_way_with_the_same_random_numbers(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    portfolios = portfolio_named("paper"), portfolio_named("modern-all")
+    destroys = [entry for portfolio in portfolios for entry in portfolio.destroys]
+    repairs = [entry for portfolio in portfolios for entry in portfolio.repairs]
+    source, _ = started(instance, seed)
+    target, _ = started(instance, seed + 1)
+    quota = data.draw(st.integers(1, instance.customers))
+
+    def pair(state: st_module.State, destroy: int, repair: int) -> None:
+        checkpoint(state)
+        destroys[destroy].compiled(state, quota)
+        repairs[repair].compiled(state)
+        remember(state)
+        close_empty_routes(state)
+
+    choices = st.tuples(st.integers(0, len(destroys) - 1), st.integers(0, len(repairs) - 1))
+    pair(source, *data.draw(choices))
+    pair(target, *data.draw(choices))
+    copy_routes(source, target)
+    assert small_numbers(target) == small_numbers(source)
+    for state in (source, target):
+        seed_generator(state, np.uint64(seed))
+    for _ in range(3):
+        choice = data.draw(choices)
+        pair(source, *choice)
+        pair(target, *choice)
+        assert solution_in(target, instance).routes == solution_in(source, instance).routes
+        assert cost_of(target) == cost_of(source)
+        assert np.array_equal(histories(target), histories(source))
+    error, met, links = books(target)
+    assert (met, links) == (instance.customers, 0)
+    assert error == pytest.approx(0.0, abs=1e-7)
+
+
+def test_a_copy_has_the_circumstances_but_neither_the_generator_nor_the_faults() -> None:
+    source, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    target = new_state(start.instance, 9, history=True)
+    set_small_numbers(source)
+    before = words(target).tolist()
+    copy_routes(source, target)
+    assert words(target).tolist() == before
+    # F of the start, share of the budget left, quota, routes, F, removed customers, fault.
+    assert small_numbers(source) == (14.0, 0.25, 3, 2, 14.0, 0, 1)
+    assert small_numbers(target) == (14.0, 0.25, 3, 2, 14.0, 0, 0)
+    assert solution_in(target, start.instance) == start
+
+
+def test_edits_of_a_copy_leave_the_source_alone_and_can_be_undone() -> None:
+    source, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    target = new_state(start.instance, 9, history=True)
+    copy_routes(source, target)
+    remove(target, 2)
+    remove(target, 3)
+    insert(target, 3, 0, 1)
+    assert solution_in(source, start.instance) == start
+    undo(target)
+    assert solution_in(target, start.instance) == start
+    assert cost_of(target) == cost_of(source)
+
+
+def test_a_generator_is_seeded_by_splitmix64() -> None:
+    state = new_state(Instance("one", [0, 1], 1, [[0, 0], [1, 0]]), 0)
+    mask = 2**64 - 1
+
+    def splitmix(seed: int) -> list[int]:
+        found = []
+        for _ in range(4):
+            seed = (seed + 0x9E3779B97F4A7C15) & mask
+            mixed = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) & mask
+            mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & mask
+            found.append(mixed ^ (mixed >> 31))
+        return found
+
+    # The first number that splitmix64 gives for seed 0 is known from its authors' implementation.
+    assert splitmix(0)[0] == 0xE220A8397B1DCDAF
+    for seed in (0, 1, 12345, 2**63, 2**64 - 1):
+        seed_generator(state, np.uint64(seed))
+        assert words(state).tolist() == splitmix(seed)
+
+
+def test_the_same_seed_gives_the_same_numbers_whatever_came_before() -> None:
+    state = new_state(Instance("one", [0, 1], 1, [[0, 0], [1, 0]]), 0)
+    rows = []
+    for seed in (5, 6, 5):
+        seed_generator(state, np.uint64(seed))
+        rows.append([random(state) for _ in range(20)])
+    assert rows[0] == rows[2]
+    assert not set(rows[0]) & set(rows[1])
+
+
+def test_a_state_beside_another_shares_what_never_changes_and_nothing_else() -> None:
+    first, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0], vehicle_cost=7.0)
+    beside = new_state(start.instance, 1, history=True, solution=start, beside=first)
+    assert beside.shared is first.shared
+    apart = new_state(start.instance, 1, history=True, solution=start)
+    for one, other in zip(beside.shared, apart.shared, strict=True):
+        assert np.array_equal(one, other)
+    shuffle_about(beside, 20)
+    shuffle_about(apart, 20)
+    assert solution_in(beside, start.instance) == solution_in(apart, start.instance)
+    assert cost_of(beside) == cost_of(apart)
+    assert solution_in(first, start.instance) == start
+    assert words(first).tolist() != words(beside).tolist()
+    without = new_state(start.instance, 1, beside=first)
+    assert histories(without).shape == (0, 0)
+    assert histories(first).shape == (4, 4)
+
+
+def test_a_state_outlives_the_one_it_was_made_beside() -> None:
+    first, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    beside = new_state(start.instance, 1, solution=start, beside=first)
+    del first
+    gc.collect()
+    assert [distance(beside, 0, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]
+    remove(beside, 2)
+    assert best_insertion(beside, 2, 0) == (8.0, 0)

@@ -20,6 +20,7 @@ from neuralns.operators.state import (
     close_empty_routes,
     copy_routes,
     new_state,
+    note_gain,
     random_word,
     remember,
     seed_generator,
@@ -100,6 +101,7 @@ def _apply_pair(state, tables, destroy, repair, quota):
     status = apply_repair(state, tables, repair)
     remember(state)
     close_empty_routes(state)
+    note_gain(state, state.saved_cost - state.cost)
     return status
 
 

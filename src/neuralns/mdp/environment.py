@@ -53,8 +53,8 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
     |---------------|-----------|---------|------------------------------------------------------------------------|
     | `nodes`       | (N, F)    | float32 | features of each node; rows beyond the instance's nodes are 0          |
     | `node_mask`   | (N,)      | int8    | 1 for the nodes of the instance, 0 for padding                         |
-    | `neighbours`  | (N, 2 + k)| int32   | predecessor and successor on the tour, then the k nearest other nodes; |
-    |               |           |         | a node stands for itself where there is none                           |
+    | `neighbours`  | (N, 2 + k)| int32   | predecessor and successor on the tour, then the k nearest other        |
+    |               |           |         | customers; a node stands for itself where there is none                |
     | `globals`     | (G,)      | float32 | features of the whole: phase, budget left and so on                    |
     | `action_mask` | (A,)      | int8    | 1 for the actions allowed now                                          |
 
@@ -179,12 +179,10 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
         if isinstance(start, Solution):
             solution = Solution(self.mdp.instance, start.routes).checked("the start")
         elif self._starts:
-            if not 0 <= int(start) < len(self._starts):
-                raise InputError(f"start {start} is not in the set; it has tours 0 to {len(self._starts) - 1}.")
-            solution = self._starts[int(start)]
+            solution = self._starts[_whole("start", start, len(self._starts))]
         else:
-            solution = self.mdp.random_start(int(start))
-        self._episode_seed = int(given.get("episode_seed", drawn))
+            solution = self.mdp.random_start(_whole("start", start, 2**63))
+        self._episode_seed = _whole("episode_seed", given.get("episode_seed", drawn), 2**64)
         self._start = None if isinstance(start, Solution) else int(start)
         self._last_action = None
         self._lanes.reset([solution], np.array([self._episode_seed], dtype=np.uint64))
@@ -243,3 +241,10 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
             "start": -1 if self._start is None else self._start,
             "episode_seed": self._episode_seed,
         }
+
+
+def _whole(name: str, value: Any, bound: int) -> int:
+    """Return an option of reset if it is a whole number from 0 to ``bound`` − 1."""
+    if not isinstance(value, int | np.integer) or not 0 <= value < bound:
+        raise InputError(f"option {name!r} of reset is {value!r}, but must be a whole number from 0 to {bound - 1}.")
+    return int(value)

@@ -82,13 +82,13 @@ def agent_named(name: str, mdp: MDP) -> Agent:
     elif name == "roulette":
         raise InputError("agent 'roulette' learns from a search and plays no episodes; lrw is its learned form.")
     elif Path(name).is_file():
-        selector = selector_named(name)
+        selector = selector_named(name, temperature=0.0)
     else:
         raise InputError(
             f"agent {name!r} is not known; choose random, fixed:DESTROY,REPAIR, best-fixed, lrw, oracle or a policy "
             "file."
         )
-    selector.start(mdp.portfolio)
+    selector.start(mdp.portfolio, mdp.instance.customers)
     return SelectorAgent(selector, name)
 
 
@@ -232,7 +232,7 @@ def episode(mdp: MDP, agent: str, *, start: int = 0, seed: int = 0) -> list[tupl
     lanes = Lanes([mdp], observes_nodes=False)
     lanes.reset(mdp.start_tours("test")[start : start + 1], episode_seeds(seed, 1), observe=False)
     choose, _ = selector.functions()
-    memory = selector.start(mdp.portfolio)
+    memory = selector.start(mdp.portfolio, mdp.instance.customers)
     frames = [(lanes.solution(0), "start")]
     while not lanes.done:
         phase = int(lanes.phases[0])

@@ -28,6 +28,7 @@ from neuralns.operators.state import (
     flatten,
     load_routes,
     new_state,
+    note_gain,
     remember,
     routes_of,
     seed_generator,
@@ -69,6 +70,7 @@ def step_lane(state, tables, action, longs, floats, lane):
         return status
     remember(state)
     close_empty_routes(state)
+    note_gain(state, before - state.cost)
     longs[lane, PHASE] = 0
     longs[lane, LEFT] -= 1
     state.left = longs[lane, LEFT] / longs[lane, BUDGET]
@@ -128,7 +130,7 @@ def _play(addresses, tables, choose, memory, longs, floats, uses, low, high):
         while longs[lane, LEFT] > 0:
             phase = longs[lane, PHASE]
             action = choose(memory, state, phase)
-            if phase == 1 and action >= 0:
+            if phase == 1:
                 action += tables.n_destroys
             status = step_lane(state, tables, action, longs, floats, lane)
             if status != FINE:
@@ -139,12 +141,18 @@ def _play(addresses, tables, choose, memory, longs, floats, uses, low, high):
 
 
 @compiled
-def _reset_lane(state, customers, starts, seed, quota):
-    load_routes(state, customers, starts)
-    seed_generator(state, seed)
-    state.quota = quota
-    state.fault = 0
-    return state.cost
+def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, longs, floats):
+    for lane in range(len(addresses)):
+        state, number = state_at(addresses[lane]), numbers[lane]
+        load_routes(state, customers[number, : sizes[number]], ends[number, : routes[number] + 1])
+        seed_generator(state, seeds[lane])
+        state.quota = longs[lane, SCALE]
+        state.fault = 0
+        floats[lane, START_COST] = state.cost
+        floats[lane, COST] = state.cost
+        floats[lane, REWARD] = 0.0
+        longs[lane, PHASE] = 0
+        longs[lane, LEFT] = longs[lane, BUDGET]
 
 
 @compiled
@@ -163,6 +171,23 @@ def _functions() -> tuple[Any, Any, Any]:
         compile_for(_observe_signature, _observe),
         compile_for(_play_signature, _play),
     )
+
+
+class Tours:
+    """Solutions laid in arrays, for lanes to start from again and again."""
+
+    def __init__(self, solutions: Sequence[Solution]) -> None:
+        flat = [flatten(solution) for solution in solutions]
+        self.sizes = np.array([len(customers) for customers, _ in flat], dtype=np.int64)
+        self.routes = np.array([len(ends) - 1 for _, ends in flat], dtype=np.int64)
+        self.customers = np.zeros((len(flat), int(self.sizes.max(initial=0))), np.int32)
+        self.ends = np.zeros((len(flat), int(self.routes.max(initial=0)) + 1), np.int32)
+        for number, (customers, ends) in enumerate(flat):
+            self.customers[number, : len(customers)] = customers
+            self.ends[number, : len(ends)] = ends
+
+    def __len__(self) -> int:
+        return len(self.sizes)
 
 
 class Lanes:
@@ -232,6 +257,7 @@ class Lanes:
         if nodes is not None and nodes < most:
             raise InputError(f"{nodes} rows do not hold {most} nodes.")
         rows = most if nodes is None else nodes
+        self._sizes = np.array([mdp.instance.customers for mdp in mdps], dtype=np.int64)
         self._addresses = np.array([state.address for state in self._states], dtype=np.int64)
         self._longs = np.zeros((count, _LONG_COLUMNS), np.int64)
         self._floats = np.zeros((count, _FLOAT_COLUMNS))
@@ -278,21 +304,30 @@ class Lanes:
         """Pairs left in each lane."""
         return self._longs[:, LEFT]
 
-    def reset(self, starts: Sequence[Solution], seeds: npt.NDArray[np.uint64], observe: bool = True) -> None:
-        """Begin an episode in every lane, from its start and with its seed; the memory of arcs starts empty."""
-        if len(starts) != len(self) or len(seeds) != len(self):
-            raise InputError(f"{len(self)} lanes need as many starts and seeds; {len(starts)} and {len(seeds)} given.")
-        for lane, (start, seed, mdp) in enumerate(zip(starts, seeds, self.mdps, strict=True)):
-            customers, ends = flatten(start)
-            if len(customers) != mdp.instance.customers:
-                raise InputError(f"lane {lane} has {mdp.instance.customers} customers, its start {len(customers)}.")
-            self._floats[lane, START_COST] = _reset_lane(
-                self._states[lane], customers, ends, np.uint64(seed), self._longs[lane, SCALE]
-            )
-        self._floats[:, COST] = self._floats[:, START_COST]
-        self._floats[:, REWARD] = 0.0
-        self._longs[:, PHASE] = 0
-        self._longs[:, LEFT] = self._longs[:, BUDGET]
+    def reset(
+        self,
+        starts: Sequence[Solution] | Tours,
+        seeds: npt.NDArray[np.uint64],
+        numbers: npt.NDArray[np.int64] | None = None,
+        observe: bool = True,
+    ) -> None:
+        """Begin an episode in every lane, from its start and with its seed; the memory of arcs starts empty.
+
+        Lane k starts from number k, or from ``numbers[k]``, of the starts.
+        """
+        tours = starts if isinstance(starts, Tours) else Tours(starts)
+        chosen = np.arange(len(tours)) if numbers is None else np.ascontiguousarray(numbers, dtype=np.int64)
+        if len(chosen) != len(self) or len(seeds) != len(self):
+            raise InputError(f"{len(self)} lanes need as many starts and seeds; {len(chosen)} and {len(seeds)} given.")
+        wrong = tours.sizes[chosen] != self._sizes
+        if wrong.any():
+            lane = int(np.flatnonzero(wrong)[0])
+            size = tours.sizes[chosen[lane]]
+            raise InputError(f"lane {lane} has {self._sizes[lane]} customers, its start {size}.")
+        _reset_lanes(
+            self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen,
+            np.ascontiguousarray(seeds, dtype=np.uint64), self._longs, self._floats,
+        )  # type: ignore[no-untyped-call] # fmt: skip
         if observe:
             self.observe()
 
@@ -336,11 +371,12 @@ class Lanes:
         if any(mdp.portfolio.names != self.portfolio.names for mdp in self.mdps):
             raise InputError("a selector plays lanes of one portfolio.")
         choose, _ = selector.functions()
+        customers = int(self._sizes.max())
         uses = np.zeros(self.action_mask.shape, np.int64)
         tables = self.portfolio.tables
         self._share(
             lambda low, high: play(
-                self._addresses, tables, choose, selector.start(self.portfolio), self._longs, self._floats,
+                self._addresses, tables, choose, selector.start(self.portfolio, customers), self._longs, self._floats,
                 uses, low, high,
             ),
             selector.name,

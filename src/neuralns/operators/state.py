@@ -56,6 +56,8 @@ _FIELDS: list[tuple[str, Any]] = [
     ("reference", _float),  # F of the start
     ("left", _float),  # share of the budget left, from 1 to 0
     ("quota", _int),  # customers to remove at a time
+    ("gained", _float),  # by how much the last pair of operators lowered F, 0 if its result was rejected
+    ("stalled", _int),  # pairs since F last fell
     # The routes. A route is a slot; `active` lists the slots in use, those just emptied included.
     ("successor", _nodes),  # next customer, 0 at the end
     ("predecessor", _nodes),  # previous customer, 0 at the start
@@ -513,6 +515,15 @@ def undo(state):
 
 
 @compiled
+def note_gain(state, gain):
+    """Note by how much a pair of operators lowered F; a difference within the rounding of sums counts as none."""
+    if abs(gain) <= 1e-11 * abs(state.cost):
+        gain = 0.0
+    state.gained = gain
+    state.stalled = 0 if gain > 0.0 else state.stalled + 1
+
+
+@compiled
 def refresh(state):
     """Recompute loads, lengths and the cost from the routes, which wipes out the rounding errors of many edits."""
     total = 0.0
@@ -590,6 +601,8 @@ def _allocate(
     state.reference = 0.0
     state.left = 1.0
     state.quota = 1
+    state.gained = 0.0
+    state.stalled = 0
     state.successor = np.zeros(nodes, np.uint32)
     state.predecessor = np.zeros(nodes, np.uint32)
     state.route = np.full(nodes, -1, np.int32)
@@ -676,6 +689,8 @@ def load_routes(state, customers, starts):
     state.history[:] = np.inf
     state.reference = state.cost
     state.left = 1.0
+    state.gained = 0.0
+    state.stalled = 0
     state.saved_cost = np.inf
     remember(state)
     checkpoint(state)
@@ -707,6 +722,8 @@ def copy_routes(source, target):
     target.reference = source.reference
     target.left = source.left
     target.quota = source.quota
+    target.gained = source.gained
+    target.stalled = source.stalled
     target.fault = 0
     checkpoint(target)
 

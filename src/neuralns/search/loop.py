@@ -15,6 +15,7 @@ from neuralns.operators.state import (
     checkpoint,
     close_empty_routes,
     export_routes,
+    note_gain,
     randint,
     refresh,
     remember,
@@ -112,8 +113,10 @@ def _run(
             elif candidate < current - noise:
                 outcome = 2
             run[CURRENT] = candidate
+            note_gain(state, current - candidate)
         else:
             undo(state)
+            note_gain(state, 0.0)
 
         update(memory, destroy, repair, outcome, candidate - current)
         destroy_counts[destroy, 0] += 1

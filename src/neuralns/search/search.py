@@ -87,7 +87,7 @@ class Search:
         self._begin = begin
         instance, portfolio, first = plan.instance, plan.portfolio, plan.initial
         self._state = new_state(instance, seed, history=portfolio.uses_history, solution=first)
-        self._memory = plan.selector.start(portfolio)
+        self._memory = plan.selector.start(portfolio, instance.customers)
         self._segment = loop.compiled_loop()
         self._functions = (portfolio.tables, *plan.selector.functions())
 

@@ -100,7 +100,7 @@ def solve(
         raise InputError(f"number of workers {workers!r} must be a whole number of at least 1.")
     quotas = _quotas(scale, instance.customers)
     criterion = SimulatedAnnealing() if acceptance is None else acceptance
-    selector.start(portfolio)
+    selector.start(portfolio, instance.customers)
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
     prepare(portfolio, selector)

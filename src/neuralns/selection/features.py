@@ -30,10 +30,11 @@ Feature set ``rich``:
 ``length``         length of the route / (8 u)
 ``size``           m / (m + d) for the m customers of the route
 ``position``       k / (m + 1) for the k-th customer of the route
-``history``        ½ (w_pi + w_is) / F0, where w is the cost of the best solution seen with the arc (F0 if none)
+``history``        ½ (w_pi + w_is) / F0, where w is the least cost seen with the arc, at most F0
+``move``           (cost of the cheapest place on another route − gain) / u, at most 4
 =================  =======================================================
 
-and for the whole, where "smallest" and "second" are routes by their number of customers, "shortest" and "longest" by
+where the places beside those of the 8 nearest customers that are on another route with room count for ``move``; and for the whole, where "smallest" and "second" are routes by their number of customers, "shortest" and "longest" by
 length, and squash(m) = m / (m + d):
 
 ====================  ======================================================================
@@ -67,6 +68,12 @@ length, and squash(m) = m / (m + d):
 ``waiting_box``       half the perimeter of the box around the removed customers / (4 u)
 ``saved``             (F at the last complete solution − F) / F0
 ``emptied``           routes emptied since the last complete solution / 5
+``shortest_moves``    share of the customers of the shortest route with a negative ``move``
+``shortest_move``     mean ``move`` of the customers of the shortest route
+``smallest_moves``    share of the customers of the smallest route with a negative ``move``
+``smallest_move``     mean ``move`` of the customers of the smallest route
+``gained``            by how much the last pair lowered F / F0, 0 if its result was rejected
+``stalled``           k / (k + 2) for the k pairs since F last fell
 ====================  ======================================================================
 """
 
@@ -78,7 +85,7 @@ import numpy as np
 
 from neuralns.compiling import compiled
 from neuralns.errors import InputError
-from neuralns.operators.state import distance
+from neuralns.operators.state import distance, fits, insertion_cost, removal_gain
 
 _STATIC = ("x", "y", "demand", "depot")
 
@@ -109,12 +116,13 @@ class FeatureSet:
 PAPER = FeatureSet("paper", 1, 0, (*_STATIC, "routed", "tours"), ("phase", "budget"))
 RICH = FeatureSet(
     "rich", 1, 1,
-    (*_STATIC, "routed", "before", "after", "gain", "load", "length", "size", "position", "history"),
+    (*_STATIC, "routed", "before", "after", "gain", "load", "length", "size", "position", "history", "move"),
     (
         "phase", "budget", "cost", "routes", "quota", "removed", "vehicles", "one", "two", "three", "smallest",
         "second", "largest", "one_fits", "two_fit", "shortest_size", "shortest", "mean_length", "longest",
         "spread_length", "smallest_length", "least_load", "mean_load", "most_load", "spread_load", "fitting", "arc",
         "waiting", "waiting_depot", "waiting_box", "saved", "emptied",
+        "shortest_moves", "shortest_move", "smallest_moves", "smallest_move", "gained", "stalled",
     ),
     uses_history=True,
 )  # fmt: skip
@@ -128,8 +136,37 @@ def features_named(name: str) -> FeatureSet:
     return FEATURE_SETS[name]
 
 
+_MOVES, _MOST_MOVE = 8, 4.0
 _PAPER_WIDTH, _RICH_WIDTH = len(PAPER.nodes), len(RICH.nodes)
-_ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY = range(4, 13)
+_ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY, _MOVE = range(4, 14)
+
+
+@compiled
+def move_cost(state, customer):
+    """Return ``move`` of a customer on a route."""
+    slot, best = state.route[customer], np.inf
+    for index in range(min(_MOVES, state.neighbours.shape[1])):
+        other = state.neighbours[customer, index]
+        there = state.route[other]
+        if there >= 0 and there != slot and fits(state, customer, there):
+            after = insertion_cost(state, customer, there, other)
+            before = insertion_cost(state, customer, there, state.predecessor[other])
+            best = min(best, min(after, before))
+    return min((best - removal_gain(state, customer)) / state.unit, _MOST_MOVE)
+
+
+@compiled
+def _moves(state, slot):
+    """Return the share of negative ``move`` and the mean ``move`` over the customers of a route."""
+    node, negative, total = state.first[slot], 0, 0.0
+    while node != 0:
+        move = move_cost(state, node)
+        total += move
+        if move < 0.0:
+            negative += 1
+        node = state.successor[node]
+    size = max(1, state.size[slot])
+    return negative / size, total / size
 
 
 @compiled
@@ -204,6 +241,7 @@ def write_dynamic(state, kind, out, base):
                 out[place + _HISTORY] = 0.5 * (one + other) * per_cost
             else:
                 out[place + _HISTORY] = 0.0
+            out[place + _MOVE] = move_cost(state, node)
             before, node, arriving = node, after, leaving
             rank += 1
 
@@ -284,3 +322,11 @@ def write_globals(state, kind, phase, out, base):
     out[base + 29] = (right - left + high - low) / (4.0 * state.unit) if waiting else 0.0
     out[base + 30] = (state.saved_cost - state.cost) / max(state.reference, 1e-300) if waiting else 0.0
     out[base + 31] = (state.saved_n_routes - routes) / 5.0 if waiting else 0.0
+    if routes > 1:
+        out[base + 32], out[base + 33] = _moves(state, shortest_slot)
+        out[base + 34], out[base + 35] = _moves(state, smallest_slot)
+    else:
+        out[base + 32] = out[base + 34] = 0.0
+        out[base + 33] = out[base + 35] = _MOST_MOVE
+    out[base + 36] = state.gained / max(state.reference, 1e-300)
+    out[base + 37] = state.stalled / (state.stalled + 2.0)

@@ -24,7 +24,7 @@ class Fixed:
     def name(self) -> str:
         return f"fixed:{self.destroy},{self.repair}"
 
-    def start(self, portfolio: Portfolio) -> Memory:
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
         places = []
         for name, entries in ((self.destroy, portfolio.destroys), (self.repair, portfolio.repairs)):
             names = [entry.name for entry in entries]

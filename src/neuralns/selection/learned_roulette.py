@@ -31,7 +31,7 @@ class LearnedRoulette:
     weights: tuple[float, ...]
     name: str = "lrw"
 
-    def start(self, portfolio: Portfolio) -> Memory:
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
         known = dict(zip(self.operators, self.weights, strict=True))
         for name in portfolio.names:
             if name not in known:
@@ -59,8 +59,13 @@ class LearnedRoulette:
 def learned_roulette(policy: Policy, name: str = "lrw") -> LearnedRoulette:
     """Return the wheel that a policy holds."""
     operators = (*policy.destroys, *policy.repairs)
-    weights = policy.tensors.get("weights")
-    if weights is None or weights.shape != (len(operators),) or not (weights >= 0).all() or not weights.sum() > 0:
+    weights = policy.tensors.get("weights", np.zeros(0))
+    if (
+        weights.shape != (len(operators),)
+        or weights.dtype.kind != "f"
+        or not (weights >= 0).all()
+        or not all(0 < phase.sum() < np.inf for phase in np.split(weights, [len(policy.destroys)]))
+    ):
         raise InputError(f"{name}: its weights do not fit its {len(operators)} operators.")
     return LearnedRoulette(operators, tuple(map(float, weights)), name)
 

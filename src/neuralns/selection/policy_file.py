@@ -77,7 +77,7 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
         with safe_open(name, framework="np") as file:
             metadata = file.metadata() or {}
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, TypeError, ValueError) as error:
         raise InputError(f"{name}: is not a policy file, or is damaged ({error}).") from None
     try:
         card = json.loads(metadata[_KEY])

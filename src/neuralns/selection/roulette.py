@@ -55,7 +55,7 @@ class Roulette:
         if not 0 <= self.reaction <= 1:
             raise InputError(f"roulette reaction {self.reaction} must lie between 0 and 1.")
 
-    def start(self, portfolio: Portfolio) -> Memory:
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
         operators = len(portfolio.names)
         memory = np.zeros(_HEADER + 3 * operators)
         memory[_DESTROYS], memory[_REPAIRS] = len(portfolio.destroys), len(portfolio.repairs)

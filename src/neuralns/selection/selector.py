@@ -39,8 +39,11 @@ class Selector(Protocol):
     def name(self) -> str:
         """What output calls it."""
 
-    def start(self, portfolio: Portfolio) -> Memory:
-        """Return the numbers to begin a search with; the compiled functions read and change them."""
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
+        """Return the numbers to begin a search with, for instances of up to so many customers.
+
+        The compiled functions read and change them.
+        """
 
     def functions(self) -> tuple[Any, Any]:
         """Return the compiled ``choose`` and ``update`` (see `compile_selector`)."""

@@ -19,7 +19,7 @@ class Uniform:
 
     name: str = "random"
 
-    def start(self, portfolio: Portfolio) -> Memory:
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
         return np.array([len(portfolio.destroys), len(portfolio.repairs)], dtype=np.float64)
 
     def functions(self) -> tuple[Any, Any]:

@@ -1,0 +1,294 @@
+"""A training run: lanes that play, a learner that learns, validation in between, the best of each seed kept."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from neuralns import __version__
+from neuralns.errors import InputError
+from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner
+from neuralns.learning.networks import Shape
+from neuralns.mdp.lanes import Lanes, Tours
+from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds
+from neuralns.problem.initial import nearest_neighbours
+from neuralns.problem.solution import Solution
+from neuralns.selection.attention import NEAREST
+from neuralns.selection.features import features_named
+from neuralns.selection.policy_file import Policy
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one agent learns: MDPs (instances) with the tours to start from and to validate on, and its seed."""
+
+    mdps: tuple[MDP, ...]
+    starts: tuple[tuple[Solution, ...], ...]
+    validation: tuple[tuple[Solution, ...], ...]
+    seed: int
+
+
+def make_task(mdps: Sequence[MDP], seed: int) -> Task:
+    """Return the task on the train and validation tours of MDPs."""
+    share = math.ceil(SET_SIZE / len(mdps))
+    return Task(
+        tuple(mdps),
+        tuple(tuple(mdp.start_tours("train")) for mdp in mdps),
+        tuple(tuple(mdp.start_tours("validate", share)) for mdp in mdps),
+        seed,
+    )
+
+
+@dataclass(frozen=True)
+class Report:
+    """Where a training run stands; arrays have one entry for each agent."""
+
+    step: int
+    steps: int
+    seconds: float
+    epsilon: float
+    loss: npt.NDArray[np.float64]
+    returns: npt.NDArray[np.float64]
+    validation: npt.NDArray[np.float64]
+    best: npt.NDArray[np.float64]
+
+
+class _Players:
+    """Lanes for all agents, and their observations as tensors [agent, lane, ...]."""
+
+    def __init__(
+        self, tasks: Sequence[Task], per_agent: Sequence[Sequence[MDP]], learner: _Parts, threads: int
+    ) -> None:
+        self.agents, self.count = len(tasks), len(per_agent[0])
+        flat = [mdp for mdps in per_agent for mdp in mdps]
+        sees_nodes = learner.config.network != "small"
+        self.lanes = Lanes(
+            flat, learner.config.features, nodes=learner.nodes, observes_nodes=sees_nodes, threads=threads
+        )
+        self._device = learner.device
+        self.node_mask = self.lanes.node_mask.reshape(self.agents, self.count, -1)
+        self.edges: npt.NDArray[np.int32] | None = None
+        if learner.config.network == "gat" and learner.config.graph == "nearest":
+            self.edges = np.tile(np.arange(learner.nodes, dtype=np.int32)[None, :, None], (len(flat), 1, 2 + NEAREST))
+            for lane, mdp in enumerate(flat):
+                near = nearest_neighbours(mdp.instance, NEAREST)
+                self.edges[lane, : len(near), 2 : 2 + near.shape[1]] = near
+
+    def observe(self) -> tuple[Tensor, Tensor, Tensor | None]:
+        lanes, shape = self.lanes, (self.agents, self.count)
+        parts = [torch.from_numpy(lanes.global_features).view(*shape, -1)]
+        if lanes.node_features.shape[1]:
+            parts.insert(0, torch.from_numpy(lanes.node_features).view(*shape, -1))
+        masks = torch.from_numpy(lanes.action_mask).view(*shape, -1).bool()
+        edges = None
+        if self.edges is not None:
+            lanes.tour_edges(self.edges)
+            edges = torch.from_numpy(self.edges).view(*shape, *self.edges.shape[1:]).to(self._device)
+        return torch.cat(parts, dim=-1).to(self._device), masks.to(self._device), edges
+
+    def step(self, actions: Tensor) -> None:
+        self.lanes.step(actions.cpu().numpy().reshape(-1))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    config: Config
+    nodes: int
+    device: torch.device
+
+
+class Training:
+    """A run that trains one agent for each task, all stacked.
+
+    Parameters
+    ----------
+    tasks
+        What each agent learns; all need the same actions.
+    config
+        How.
+    device
+        Where the networks live; the lanes always run on the CPU.
+    threads
+        Threads that step the lanes.
+    """
+
+    def __init__(self, tasks: Sequence[Task], config: Config, device: str = "cpu", threads: int = 1) -> None:
+        if not tasks:
+            raise InputError("training needs at least one task.")
+        budgets = {mdp.budget for task in tasks for mdp in task.mdps}
+        if len(budgets) > 1:
+            raise InputError("all MDPs of a training run need the same budget.")
+        if device.startswith("cuda") and not torch.cuda.is_available():
+            raise InputError(f"device {device!r} is not there; this torch sees no GPU.")
+        self.config, self.tasks = config, tuple(tasks)
+        nodes = max(mdp.instance.customers for task in tasks for mdp in task.mdps) + 1
+        if config.network == "mlp" and any(m.instance.customers + 1 != nodes for task in tasks for m in task.mdps):
+            raise InputError("an mlp needs instances of one size; take gat or small for different sizes.")
+        lanes = config.lanes
+        if any(len(task.mdps) > lanes for task in tasks):
+            config = self.config = replace(config, lanes=max(len(task.mdps) for task in tasks))
+        parts = _Parts(config, nodes, torch.device(device))
+        playing = [[replace(m, reward=config.reward) for m in _dealt(task.mdps, config.lanes)] for task in tasks]
+        self._players = _Players(tasks, playing, parts, threads)
+
+        # All starts of all MDPs in one table; a lane draws from the rows of its own MDP.
+        solutions: list[Solution] = []
+        first: list[tuple[int, int]] = []
+        for task in tasks:
+            ranges = []
+            for starts in task.starts:
+                ranges.append((len(solutions), len(starts)))
+                solutions.extend(starts)
+            first.extend(_dealt(ranges, config.lanes))
+        self._tours = Tours(solutions)
+        self._offsets = np.array([offset for offset, _ in first]).reshape(len(tasks), -1)
+        self._counts = np.array([count for _, count in first]).reshape(len(tasks), -1)
+        means = [float(np.mean([start.cost for starts in task.starts for start in starts])) for task in tasks]
+        self.reward_scales = config.reward_scale / np.maximum(np.array(means), 1e-300)
+        self._scales = torch.tensor(self.reward_scales, dtype=torch.float32, device=parts.device)[:, None]
+
+        validating = [[m for m, starts in zip(t.mdps, t.validation, strict=True) for _ in starts] for t in tasks]
+        shortest = min(map(len, validating))
+        self._validators = _Players(tasks, [mdps[:shortest] for mdps in validating], parts, threads)
+        chosen = [[start for starts in task.validation for start in starts][:shortest] for task in tasks]
+        self._validation_tours = Tours([start for starts in chosen for start in starts])
+
+        features = features_named(config.features)
+        actions = len(self._players.lanes.portfolio.names)
+        self.portfolio = self._players.lanes.portfolio
+        self.shape = Shape(nodes, len(features.nodes), len(features.globals), actions)
+        edges = 0 if self._players.edges is None else self._players.edges.shape[2]
+        seeds = [task.seed for task in tasks]
+        self.learner = Learner(config, self.shape, seeds, self._players.node_mask, edges, device)
+        self._validation_mask = torch.from_numpy(self._validators.node_mask).to(parts.device)
+        self.step = 0
+        self._ticks = 0
+        self.best_scores = np.full(len(tasks), -np.inf)
+        self.best_parameters = {name: values.clone() for name, values in self.learner.online.state_dict().items()}
+        self.last_validation = np.full(len(tasks), np.nan)
+        self.last_returns = np.full(len(tasks), np.nan)
+
+    def policy(self, agent: int, **card: Any) -> Policy:
+        """Return the best policy of an agent, with more entries for its card."""
+        config, task = self.config, self.tasks[agent]
+        features = features_named(config.features)
+        sizes = sorted({mdp.instance.customers for mdp in task.mdps})
+        entries: dict[str, Any] = {
+            "network": config.network,
+            "features": {"name": features.name, "version": features.version},
+            "operators": {
+                "destroy": [entry.name for entry in self.portfolio.destroys],
+                "repair": [entry.name for entry in self.portfolio.repairs],
+            },
+            "nodes": self.shape.nodes,
+            "graph": config.graph,
+            "setting": task.mdps[0].setting,
+            "instances": [mdp.instance.name for mdp in task.mdps],
+            "sizes": sizes,
+            "scale": [mdp.scale for mdp in task.mdps] if len(sizes) > 1 else task.mdps[0].scale,
+            "budget": task.mdps[0].budget,
+            "seed": task.seed,
+            "reward_scale": float(self.reward_scales[agent]),
+            "validation_reward": float(self.best_scores[agent]),
+            "training": config.as_dict(),
+            "neuralns": __version__,
+        }
+        tensors = {name: values[agent].cpu().numpy() for name, values in self.best_parameters.items()}
+        return Policy({**entries, **card}, tensors)
+
+    @property
+    def done(self) -> bool:
+        return self.step >= self.config.steps
+
+    def run(
+        self,
+        progress: Callable[[Report], object] | None = None,
+        stop: Callable[[], bool] = lambda: False,
+        at_boundary: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Train until all steps are done, or ``stop`` says so at the end of an episode.
+
+        ``progress`` is told after every episode, and ``at_boundary`` called, when a checkpoint can be written.
+        """
+        begin = time.perf_counter()
+        while not self.done:
+            losses = self._episode()
+            if progress is not None:
+                progress(
+                    Report(
+                        self.step,
+                        self.config.steps,
+                        time.perf_counter() - begin,
+                        self.learner.epsilon(self.step),
+                        losses,
+                        self.last_returns,
+                        self.last_validation,
+                        self.best_scores,
+                    )
+                )
+            at_boundary()
+            if stop():
+                return
+
+    def _episode(self) -> npt.NDArray[np.float64]:
+        """Play one episode in every lane, with a gradient step after each action; return the mean losses."""
+        learner, players, draws = self.learner, self._players, self.learner.draws
+        count = self.config.lanes
+        with np.errstate(over="ignore"):
+            numbers = self._offsets + (draws.words(STARTS, self._ticks, count) % self._counts.astype(np.uint64)).astype(
+                np.int64
+            )
+        words = draws.words(EPISODES, self._ticks, count)
+        players.lanes.reset(self._tours, words.reshape(-1), numbers.reshape(-1))
+        # The first episode only fills the memory.
+        warm = self._ticks > 0
+        total = torch.zeros(len(self.tasks), device=learner.device)
+        learned = 0
+        done = False
+        while not done:
+            rows, masks, edges = players.observe()
+            actions = learner.act(rows, masks, learner.node_mask, edges)
+            actions = learner.explore(actions, masks, self._ticks if warm else 0)
+            players.step(actions)
+            done = players.lanes.done
+            rewards = torch.from_numpy(players.lanes.rewards.astype(np.float32)).view(len(self.tasks), count)
+            learner.replay.add(rows, masks, edges, actions, rewards.to(learner.device) * self._scales, done)
+            self._ticks += 1
+            if warm and not self.done:
+                total += learner.learn(self.step)
+                learned += 1
+                self.step += 1
+                if self.step % self.config.validate_every == 0 or self.done:
+                    self._validate()
+        gains = players.lanes.start_costs - players.lanes.costs
+        self.last_returns = gains.reshape(len(self.tasks), count).mean(axis=1)
+        return np.asarray((total / max(1, learned)).cpu().double().numpy())
+
+    def _validate(self) -> None:
+        """Play the validation tours greedily; keep the parameters of the agents that did better than ever."""
+        players, learner = self._validators, self.learner
+        count = players.count
+        seeds = np.tile(episode_seeds(0, count, "validation"), len(self.tasks))
+        players.lanes.reset(self._validation_tours, seeds)
+        while not players.lanes.done:
+            rows, masks, edges = players.observe()
+            players.step(learner.act(rows, masks, self._validation_mask, edges))
+        gains = players.lanes.start_costs - players.lanes.costs
+        self.last_validation = gains.reshape(len(self.tasks), count).mean(axis=1)
+        better = np.flatnonzero(self.last_validation > self.best_scores)
+        self.best_scores[better] = self.last_validation[better]
+        index = torch.from_numpy(better).to(learner.device)
+        for name, values in learner.online.state_dict().items():
+            self.best_parameters[name][index] = values[index]
+
+
+def _dealt(items: Sequence[Any], count: int) -> list[Any]:
+    return [items[number % len(items)] for number in range(count)]

@@ -1,0 +1,491 @@
+"""Batches of episodes: what the MDP promises at every step, for any instance, portfolio and batch."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neuralns
+from helpers import random_instances
+from neuralns import MDP, Fixed, InputError, Instance, Lanes, OperatorError, Solution, Uniform, make_mdp, random_tours
+from neuralns.mdp.lanes import Tours, common_portfolio
+from neuralns.mdp.mdp import episode_seeds
+from neuralns.operators import registry
+from neuralns.operators.registry import Portfolio, portfolio_named
+from neuralns.operators.state import insert as put
+from neuralns.operators.state import open_route, remove
+from neuralns.selection.features import RICH
+from neuralns.selection.selector import compile_selector, learn_nothing
+
+TEN = Instance("ten", [0] + [1] * 10, 10, np.random.default_rng(1).integers(1, 100, (11, 2)))
+PORTFOLIOS = ["paper", "paper-2", "modern-all", "random-route,greedy-route,regret-3"]
+
+
+@st.composite
+def random_mdps(draw: Any, most: int = 14) -> MDP:
+    """MDPs of any kind of instance, portfolio, scale, budget and reward."""
+    instance = draw(random_instances(most))
+    return MDP(
+        instance,
+        portfolio_named(draw(st.sampled_from(PORTFOLIOS))),
+        "distance",
+        draw(st.integers(1, instance.customers)),
+        draw(st.integers(1, 4)),
+        draw(st.sampled_from(["final", "improvement"])),
+    )
+
+
+def seeds_from(seed: int, count: int) -> npt.NDArray[np.uint64]:
+    return np.arange(seed, seed + count, dtype=np.uint64)
+
+
+def allowed_at(lanes: Lanes, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """An allowed action for each lane, from a number in [0, 1) for each."""
+    rows = [np.flatnonzero(row) for row in lanes.action_mask]
+    return np.array([row[int(draw * len(row))] for row, draw in zip(rows, draws, strict=True)], dtype=np.int64)
+
+
+def looks(lanes: Lanes, lane: int) -> tuple[Any, ...]:
+    """Everything that can be seen of a lane."""
+    return (
+        lanes.solution(lane).routes,
+        float(lanes.costs[lane]),
+        float(lanes.rewards[lane]),
+        lanes.node_features[lane].tolist(),
+        lanes.global_features[lane].tolist(),
+        lanes.action_mask[lane].tolist(),
+    )
+
+
+def courses(
+    lanes: Lanes, starts: list[Solution], seeds: npt.NDArray[np.uint64], draws: npt.NDArray[np.float64]
+) -> list[list[tuple[Any, ...]]]:
+    """Play whole episodes by actions from a table of draws; return what was seen of each lane in every state."""
+    lanes.reset(starts, seeds)
+    seen = [[looks(lanes, lane)] for lane in range(len(lanes))]
+    for row in draws:
+        lanes.step(allowed_at(lanes, row))
+        for lane in range(len(lanes)):
+            seen[lane].append(looks(lanes, lane))
+    assert lanes.done
+    return seen
+
+
+@settings(deadline=None, max_examples=60)
+@given(random_mdps(), st.integers(0, 1000))
+def test_every_step_keeps_what_the_mdp_promises(mdp: MDP, seed: int) -> None:
+    instance, everybody = mdp.instance, list(range(1, mdp.instance.customers + 1))
+    starts = [random_tours(instance, seed + lane) for lane in range(2)]
+    draws = np.random.default_rng(seed).random((mdp.steps, 2))
+    lanes = Lanes([mdp] * 2)
+    lanes.reset(starts, seeds_from(seed, 2))
+    destroys = [True] * len(mdp.portfolio.destroys) + [False] * len(mdp.portfolio.repairs)
+    assert lanes.start_costs == pytest.approx([start.cost for start in starts], rel=1e-12)
+    totals, before = np.zeros(2), [start.cost for start in starts]
+    for step in range(mdp.steps):
+        repairing = step % 2 == 1
+        assert not lanes.done
+        assert lanes.phases.tolist() == [int(repairing)] * 2
+        assert lanes.budgets.tolist() == [mdp.budget - step // 2] * 2
+        assert lanes.action_mask.tolist() == [[int(kind != repairing) for kind in destroys]] * 2
+        lanes.step(allowed_at(lanes, draws[step]))
+        totals += lanes.rewards
+        for lane in range(2):
+            found = lanes.solution(lane)
+            visited = [customer for route in found.routes for customer in route]
+            if not repairing:
+                assert len(visited) == len(set(visited)) == instance.customers - mdp.scale
+                assert lanes.rewards[lane] == 0.0
+                assert lanes.costs[lane] == pytest.approx(before[lane], rel=1e-9, abs=1e-9)
+                continue
+            assert sorted(visited) == everybody
+            assert found.faults() == []
+            assert lanes.costs[lane] == pytest.approx(found.cost, rel=1e-9, abs=1e-9)
+            paid = 0.0
+            if mdp.reward == "improvement":
+                paid = before[lane] - found.cost
+            elif step == mdp.steps - 1:
+                paid = starts[lane].cost - found.cost
+            assert lanes.rewards[lane] == pytest.approx(paid, rel=1e-9, abs=1e-7)
+            before[lane] = found.cost
+    assert lanes.done
+    assert lanes.budgets.tolist() == [0, 0]
+    assert totals == pytest.approx(lanes.start_costs - lanes.costs, rel=1e-9, abs=1e-7)
+
+
+@settings(deadline=None, max_examples=15)
+@given(random_mdps(), st.integers(0, 1000))
+def test_an_episode_depends_on_its_start_seed_and_actions_alone(mdp: MDP, seed: int) -> None:
+    starts = [random_tours(mdp.instance, seed + lane) for lane in range(5)]
+    seeds = seeds_from(seed, 5)
+    draws = np.random.default_rng(seed).random((mdp.steps, 5))
+    lanes = Lanes([mdp] * 5)
+    together = courses(lanes, starts, seeds, draws)
+    assert courses(lanes, starts, seeds, draws) == together
+    assert courses(Lanes([mdp] * 5, threads=3), starts, seeds, draws) == together
+    for lane in range(5):
+        one = slice(lane, lane + 1)
+        assert courses(Lanes([mdp]), starts[one], seeds[one], draws[:, one]) == together[one]
+
+
+@pytest.mark.parametrize("selector", [Uniform(), Fixed("zone", "regret-2")], ids=lambda selector: selector.name)
+def test_a_played_episode_depends_on_its_start_and_seed_alone(selector: Uniform | Fixed) -> None:
+    mdp = make_mdp("C101", customers=20)
+    starts, seeds = mdp.start_tours("train", 7), episode_seeds(1, 7)
+    found = []
+    for lanes in (Lanes([mdp] * 7), Lanes([mdp] * 7, threads=2), Lanes([mdp] * 7, observes_nodes=False)):
+        lanes.reset(starts, seeds, observe=False)
+        uses = lanes.play(selector)
+        found.append((uses.tolist(), lanes.costs.tolist(), [lanes.solution(lane).routes for lane in range(7)]))
+    assert found[0] == found[1] == found[2]
+    alone = Lanes([mdp])
+    alone.reset(starts[3:4], seeds[3:4])
+    assert alone.play(selector).tolist() == found[0][0][3:4]
+    assert alone.solution(0).routes == found[0][2][3]
+
+
+def test_the_seed_changes_the_course_and_the_lanes_do_not_follow_each_other() -> None:
+    mdp = make_mdp("C101", customers=20)
+    lanes = Lanes([mdp] * 8)
+    lanes.reset(mdp.start_tours("train", 1) * 8, episode_seeds(1, 8))
+    lanes.step(np.full(8, mdp.portfolio.names.index("random-node")))
+    assert len({lanes.solution(lane).routes for lane in range(8)}) == 8
+
+
+def test_play_counts_each_use_and_pays_at_the_end() -> None:
+    mdp = make_mdp("C101", customers=20, budget=6)
+    lanes = Lanes([mdp] * 4)
+    lanes.reset(mdp.start_tours("train", 4), episode_seeds(1, 4))
+    uses = lanes.play(Fixed("zone", "regret-2"))
+    expected = [6 if name in ("zone", "regret-2") else 0 for name in mdp.portfolio.names]
+    assert uses.tolist() == [expected] * 4
+    assert lanes.done
+    assert lanes.rewards == pytest.approx(lanes.start_costs - lanes.costs)
+    assert lanes.costs == pytest.approx([lanes.solution(lane).cost for lane in range(4)])
+
+
+def test_play_goes_on_from_where_the_steps_ended() -> None:
+    mdp = make_mdp("C101", customers=20, budget=3)
+    starts, seeds = mdp.start_tours("train", 2), episode_seeds(1, 2)
+    fixed, lanes = Fixed("zone", "greedy"), Lanes([mdp] * 2)
+    lanes.reset(starts, seeds)
+    lanes.play(fixed)
+    whole = lanes.costs.tolist()
+    lanes.reset(starts, seeds)
+    lanes.step(np.full(2, mdp.portfolio.names.index("zone")))
+    uses = lanes.play(fixed)
+    assert lanes.costs.tolist() == whole
+    assert uses.sum(axis=1).tolist() == [5, 5]
+
+
+def test_a_lane_that_is_done_waits_for_the_others() -> None:
+    short, long = (make_mdp("C101", customers=20, budget=budget) for budget in (1, 2))
+    lanes = Lanes([short, long])
+    lanes.reset([short.start_tours("train", 1)[0], long.start_tours("train", 1)[0]], episode_seeds(1, 2))
+    for _ in range(2):
+        lanes.step(lanes.action_mask.argmax(axis=1))
+    assert lanes.budgets.tolist() == [0, 1]
+    assert not lanes.done
+    routes, cost, reward = lanes.solution(0).routes, lanes.costs[0], lanes.rewards[0]
+    assert reward == pytest.approx(lanes.start_costs[0] - cost)
+    for _ in range(2):
+        # Whatever is asked of the lane that is done, nothing happens in it, and nothing is paid twice.
+        lanes.step(np.array([99, lanes.action_mask[1].argmax()]))
+        assert (lanes.solution(0).routes, lanes.costs[0], lanes.rewards[0]) == (routes, cost, 0.0)
+    assert lanes.done
+
+
+# --- A whole episode by hand. ----------------------------------------------------------------------------------------
+
+# On a line with the depot at 0: customer 1 at 1, 2 at −2, 3 at 4, 4 at −8, each on a route of its own.
+LINE = Instance("line", [0, 1, 1, 1, 1], 4, [[0, 0], [1, 0], [-2, 0], [4, 0], [-8, 0]], vehicle_cost=100)
+SINGLES = Solution(LINE, [[1], [2], [3], [4]])
+
+
+@pytest.mark.parametrize(
+    ("reward", "paid"), [("final", [0, 0, 0, 430 - 224]), ("improvement", [0, 430 - 328, 0, 328 - 224])]
+)
+def test_an_episode_on_a_line_by_hand(reward: Any, paid: list[float]) -> None:
+    mdp = MDP(LINE, portfolio_named("greedy-route,greedy"), "distance", 1, 2, reward)
+    lanes = Lanes([mdp] * 3)
+    lanes.reset([SINGLES] * 3, seeds_from(5, 3))
+    # Lengths 2, 4, 8, 16 and four vehicles: F = 30 + 400.
+    assert lanes.costs.tolist() == [430] * 3
+    rewards = []
+
+    def step(action: int) -> tuple[set[tuple[int, ...]], float]:
+        lanes.step(np.full(3, action))
+        rewards.append(lanes.rewards.tolist())
+        assert len({lanes.solution(lane).routes for lane in range(3)}) == 1
+        return set(lanes.solution(0).routes), float(lanes.costs[0])
+
+    # The shortest route, that of customer 1, is removed; F is still that of the last complete solution.
+    assert step(0) == ({(2,), (3,), (4,)}, 430)
+    # To insert 1 costs 1 + 3 − 2 = 2 beside 2, 1 + 3 − 4 = 0 on the way to 3, 1 + 9 − 8 = 2 beside 4, and 2 + 100 on a
+    # route of its own: F = 4 + 8 + 16 + 300.
+    assert step(1) == ({(2,), (1, 3), (4,)}, 328)
+    # Now 2 is alone on the shortest route, of length 4.
+    assert step(0) == ({(1, 3), (4,)}, 328)
+    # To insert 2 costs 2 + 6 − 8 = 0 on the way to 4, and at least 2 + 3 − 1 = 4 elsewhere: F = 8 + 16 + 200.
+    assert step(1) == ({(1, 3), (2, 4)}, 224)
+    assert lanes.done
+    assert rewards == [[value] * 3 for value in paid]
+
+
+# --- Lanes of different kinds. ---------------------------------------------------------------------------------------
+
+
+def test_portfolios_and_sizes_mix_in_one_batch() -> None:
+    small = make_mdp(TEN, portfolio="zone,regret-2", budget=2)
+    large = make_mdp("R101", customers=20, portfolio="paper-5", budget=3)
+    mixed = [small, large, small]
+    starts = [mdp.start_tours("train", 1)[0] for mdp in mixed]
+    seeds, draws = episode_seeds(2, 3), np.random.default_rng(1).random((6, 3))
+    lanes = Lanes(mixed)
+    assert lanes.portfolio == large.portfolio
+    names = lanes.portfolio.names
+    lanes.reset(starts, seeds)
+    zone = [int(name == "zone") for name in names]
+    assert lanes.action_mask.tolist() == [zone, [1, 1, 1, 1, 1, 0, 0], zone]
+    assert lanes.node_mask.sum(axis=1).tolist() == [11, 21, 11]
+    assert lanes.node_features.shape[1] == 21
+    assert not lanes.node_features[0, 11:].any()
+    lanes.step(allowed_at(lanes, draws[0]))
+    regret = [int(name == "regret-2") for name in names]
+    assert lanes.action_mask.tolist() == [regret, [0, 0, 0, 0, 0, 1, 1], regret]
+    together = courses(lanes, starts, seeds, draws)
+    alone = courses(Lanes([large]), starts[1:2], seeds[1:2], draws[:, 1:2])
+    assert together[1] == alone[0]
+    own = courses(Lanes([small]), starts[:1], seeds[:1], draws[:4, :1])
+    assert [state[0] for state in together[0][:5]] == [state[0] for state in own[0]]
+    assert [state[3][:11] for state in together[0][:5]] == [state[3] for state in own[0]]
+
+
+def test_rows_beyond_the_nodes_are_padding() -> None:
+    mdp = make_mdp(TEN)
+    starts, seeds, draws = mdp.start_tours("train", 2), episode_seeds(0, 2), np.full((mdp.steps, 2), 0.5)
+    plain, padded = Lanes([mdp] * 2), Lanes([mdp] * 2, nodes=16)
+    one, other = courses(plain, starts, seeds, draws), courses(padded, starts, seeds, draws)
+    for lane in range(2):
+        for state, wide in zip(one[lane], other[lane], strict=True):
+            assert wide[3][:11] == state[3]
+            assert not np.any(wide[3][11:])
+            assert (wide[:3], wide[4:]) == (state[:3], state[4:])
+    assert padded.node_mask.tolist() == [[1] * 11 + [0] * 5] * 2
+
+
+def test_without_nodes_the_rest_is_observed_all_the_same() -> None:
+    mdp = make_mdp("C101", customers=20)
+    starts, seeds, draws = mdp.start_tours("train", 2), episode_seeds(0, 2), np.full((mdp.steps, 2), 0.3)
+    lanes = Lanes([mdp] * 2, observes_nodes=False)
+    assert lanes.node_features.shape == (2, 0, len(RICH.nodes))
+    found = courses(lanes, starts, seeds, draws)
+    whole = courses(Lanes([mdp] * 2), starts, seeds, draws)
+    for lane in range(2):
+        assert [(*state[:3], *state[4:]) for state in found[lane]] == [
+            (*state[:3], *state[4:]) for state in whole[lane]
+        ]
+
+
+def test_lanes_share_the_starts_they_are_numbered_for() -> None:
+    mdp = make_mdp("C101", customers=20)
+    starts = mdp.start_tours("train", 5)
+    lanes = Lanes([mdp] * 3)
+    lanes.reset(Tours(starts), episode_seeds(0, 3), np.array([4, 0, 4]))
+    assert [lanes.solution(lane).routes for lane in range(3)] == [starts[number].routes for number in (4, 0, 4)]
+    assert lanes.costs == pytest.approx([starts[number].cost for number in (4, 0, 4)])
+
+
+def test_tour_edges_are_the_neighbours_on_the_route() -> None:
+    mdp = MDP(LINE, portfolio_named("greedy-route,greedy"), "distance", 1, 1)
+    lanes = Lanes([mdp] * 2, nodes=6)
+    lanes.reset([Solution(LINE, [[3, 1, 2], [4]]), SINGLES], seeds_from(0, 2))
+    edges = np.full((2, 6, 3), 7, np.int32)
+    lanes.tour_edges(edges)
+    assert edges[0].tolist() == [[0, 0, 7], [3, 2, 7], [1, 0, 7], [0, 1, 7], [0, 0, 7], [7, 7, 7]]
+    assert edges[1, 1:5, :2].tolist() == [[0, 0]] * 4
+    # The shortest routes are those of customers 3, 1, 2 (length 4 + 3 + 3 + 2 = 12) and of customer 1; who is removed
+    # stands for itself.
+    lanes.step(np.array([0, 0]))
+    lanes.tour_edges(edges)
+    assert edges[0, 1:5, :2].tolist() == [[0, 2], [1, 0], [3, 3], [0, 0]]
+    assert edges[1, 1:5, :2].tolist() == [[1, 1], [0, 0], [0, 0], [0, 0]]
+
+
+def test_the_arrays_of_the_observation_stay_the_same_objects() -> None:
+    mdp = make_mdp("C101", customers=20)
+    lanes = Lanes([mdp] * 2)
+    before = (lanes.node_features, lanes.global_features, lanes.action_mask, lanes.costs, lanes.rewards)
+    lanes.reset(mdp.start_tours("train", 2), episode_seeds(0, 2))
+    start = lanes.global_features.copy()
+    lanes.step(np.zeros(2, np.int64))
+    after = (lanes.node_features, lanes.global_features, lanes.action_mask, lanes.costs, lanes.rewards)
+    assert all(one is other for one, other in zip(before, after, strict=True))
+    assert (lanes.global_features != start).any()
+
+
+def test_the_memory_of_arcs_starts_empty_with_each_episode() -> None:
+    mdp = make_mdp("C101", customers=20, portfolio="historical,random-node,greedy")
+    starts, seeds, draws = mdp.start_tours("train", 2), episode_seeds(0, 2), np.full((mdp.steps, 2), 0.2)
+    lanes = Lanes([mdp] * 2)
+    fresh = courses(lanes, starts, seeds, draws)
+    courses(lanes, starts[::-1], episode_seeds(9, 2), draws)
+    assert courses(lanes, starts, seeds, draws) == fresh
+
+
+# --- What is refused. ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("repairing", "actions", "sentence"),
+    [
+        (False, [0, 3], "action 3 of lane 1 is no destroy operator of its portfolio."),
+        (False, [2, 0], "action 2 of lane 0 is no destroy operator of its portfolio."),
+        (False, [0, -1], "action -1 of lane 1 is no destroy operator of its portfolio."),
+        (False, [0, 99], "action 99 of lane 1 is no destroy operator of its portfolio."),
+        (True, [3, 0], "action 0 of lane 1 is no repair operator of its portfolio."),
+        (True, [4, 3], "action 4 of lane 0 is no repair operator of its portfolio."),
+        (False, [0], "2 lanes need as many actions; (1,) given."),
+        (False, [[0, 0]], "2 lanes need as many actions; (1, 2) given."),
+    ],
+)
+def test_an_action_that_is_not_allowed_is_refused_and_changes_nothing(
+    repairing: bool, actions: Any, sentence: str
+) -> None:
+    # Actions 0 to 2 destroy, 3 and 4 repair; lane 0 has neither 2 nor 4.
+    mdps = [make_mdp("C101", customers=20, portfolio=name) for name in ("worst-node,proximity,greedy", "paper-3")]
+    lanes = Lanes(mdps)
+    lanes.reset([mdp.start_tours("train", 1)[0] for mdp in mdps], episode_seeds(0, 2))
+    if repairing:
+        lanes.step(np.array([0, 2]))
+    before = [looks(lanes, lane) for lane in range(2)]
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        lanes.step(np.array(actions))
+    assert [looks(lanes, lane) for lane in range(2)] == before
+
+
+def test_lanes_that_cannot_be_are_refused() -> None:
+    mdp, other = make_mdp("C101", customers=20), make_mdp(TEN)
+    with pytest.raises(InputError, match=r"^lanes need at least one MDP\.$"):
+        Lanes([])
+    with pytest.raises(InputError, match=r"^number of threads 0 must be at least 1\.$"):
+        Lanes([mdp], threads=0)
+    with pytest.raises(InputError, match=r"^20 rows do not hold 21 nodes\.$"):
+        Lanes([mdp, other], nodes=20)
+    with pytest.raises(InputError, match="feature set 'poor' is not known"):
+        Lanes([mdp], "poor")
+    lanes = Lanes([mdp, other])
+    start, short = mdp.start_tours("train", 1)[0], other.start_tours("train", 1)[0]
+    with pytest.raises(InputError, match=r"^2 lanes need as many starts and seeds; 1 and 2 given\.$"):
+        lanes.reset([start], episode_seeds(0, 2))
+    with pytest.raises(InputError, match=r"^2 lanes need as many starts and seeds; 2 and 3 given\.$"):
+        lanes.reset([start, short], episode_seeds(0, 3))
+    with pytest.raises(InputError, match=r"^lane 1 has 10 customers, its start 20\.$"):
+        lanes.reset([start, start], episode_seeds(0, 2))
+
+
+def test_portfolios_mix_only_if_the_longest_has_all_operators() -> None:
+    paper, modern = portfolio_named("paper"), portfolio_named("modern")
+    assert common_portfolio([portfolio_named("paper-2"), paper, portfolio_named("zone,greedy")]) is paper
+    with pytest.raises(
+        InputError, match=r"^lanes cannot mix portfolio 'modern' with 'paper', which has no 'string'\.$"
+    ):
+        common_portfolio([modern, paper])
+
+
+def test_a_selector_plays_lanes_of_one_portfolio_only() -> None:
+    mdps = [make_mdp("C101", customers=20, portfolio=name) for name in ("paper-2", "paper-3")]
+    lanes = Lanes(mdps)
+    lanes.reset([mdp.start_tours("train", 1)[0] for mdp in mdps], episode_seeds(0, 2))
+    with pytest.raises(InputError, match=r"^a selector plays lanes of one portfolio\.$"):
+        lanes.play(Uniform())
+
+
+def idle(state, quota):
+    """Remove nobody."""
+
+
+def twice(state, quota):
+    """Remove one customer again and again."""
+    for _ in range(quota):
+        remove(state, 3)
+
+
+def forgetful(state):
+    """Put one customer back and leave the others."""
+    put(state, state.removed[0], open_route(state), 0)
+
+
+@pytest.fixture
+def broken_operators(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operators that break their contract, registered while a test runs."""
+    known = {entry.name: entry for entry in registry.operators()}
+    monkeypatch.setattr(registry, "_registry", known)
+    neuralns.destroy("lanes-idle")(idle)
+    neuralns.destroy("lanes-twice")(twice)
+    neuralns.repair("lanes-forgetful")(forgetful)
+
+
+BROKEN = [
+    ("lanes-idle,greedy", "operator 'lanes-idle' removed 0 customers, but its quota was 4."),
+    ("lanes-twice,greedy", "operator 'lanes-twice' removed customer 3, which is not on a route (removed twice?)."),
+    ("zone,lanes-forgetful", "operator 'lanes-forgetful' left 3 customers on the removal list."),
+]
+
+
+@pytest.mark.parametrize(("portfolio", "sentence"), BROKEN)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.usefixtures("broken_operators")
+def test_an_operator_that_breaks_its_contract_is_named(portfolio: str, sentence: str, threads: int) -> None:
+    mdp = make_mdp("C101", customers=20, portfolio=portfolio)
+    lanes = Lanes([mdp] * 3, threads=threads)
+    lanes.reset(mdp.start_tours("train", 3), episode_seeds(0, 3))
+    with pytest.raises(OperatorError, match=f"^{re.escape(sentence)}$"):
+        lanes.play(Uniform())
+    lanes.reset(mdp.start_tours("train", 3), episode_seeds(0, 3))
+    if "forgetful" in portfolio:
+        lanes.step(np.zeros(3, np.int64))
+    with pytest.raises(OperatorError, match=f"^{re.escape(sentence)}$"):
+        lanes.step(lanes.action_mask.argmax(axis=1))
+
+
+class Stubborn:
+    """A selector that makes one choice in one phase and takes the first operator in the other."""
+
+    name = "stubborn"
+
+    def __init__(self, phase: int, choice: int) -> None:
+        self.memory = np.array([phase, choice], dtype=np.float64)
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> npt.NDArray[np.float64]:
+        return self.memory
+
+    def functions(self) -> tuple[Any, Any]:
+        return compile_selector(stubborn, learn_nothing)
+
+
+def stubborn(memory, state, phase):
+    return np.int64(memory[1]) if phase == memory[0] else np.int64(0)
+
+
+@pytest.mark.parametrize(
+    ("phase", "choice", "sentence"),
+    [
+        (0, -1, "selector 'stubborn' chose destroy operator -1, which does not exist."),
+        (0, 3, "selector 'stubborn' chose destroy operator 3, which does not exist."),
+        (1, -1, "selector 'stubborn' chose repair operator -1, which does not exist."),
+        (1, 2, "selector 'stubborn' chose repair operator 2, which does not exist."),
+    ],
+)
+def test_a_selector_that_chooses_what_does_not_exist_is_named(phase: int, choice: int, sentence: str) -> None:
+    mdp = make_mdp("C101", customers=20, portfolio="paper-3")
+    lanes = Lanes([mdp])
+    lanes.reset(mdp.start_tours("train", 1), episode_seeds(0, 1))
+    with pytest.raises(OperatorError, match=f"^{re.escape(sentence)}$"):
+        lanes.play(Stubborn(phase, choice))
