@@ -116,7 +116,6 @@ def rich_nodes(view: View) -> list[dict[str, float]]:
                 "size": len(route) / (len(route) + view.quota),
                 "position": place / (len(route) + 1),
                 "history": ratio(sum(known) / 2, view.start_cost),
-                "move": view.move(customer),
             }
     return rows
 
@@ -359,15 +358,12 @@ def test_gained_and_stalled_follow_the_pairs_by_hand() -> None:
 
 def test_moves_of_a_triangle_by_hand() -> None:
     lanes = lanes_of_triangle(RICH)
-    # On route (2), of 0, 2, 0, customer 1 costs 3 + 5 − 4 = 4 on either side of 2 and gains 2 where it is; customer 3
-    # costs 5 + 3 − 4 = 4 and gains 6. On route (1, 3) customer 2 costs at least 3 + 4 − 5 = 2, after 3, and gains 8.
-    moves = [(4 - 2) / 4, (2 - 8) / 4, (4 - 6) / 4]
-    assert lanes.node_features[0, :, RICH.nodes.index("move")].tolist() == pytest.approx([0, *moves])
-    expected = {"shortest_moves": 1, "shortest_move": moves[1], "smallest_moves": 1, "smallest_move": moves[1]}
+    # On route (1, 3) customer 2 costs at least 3 + 4 − 5 = 2, after 3, and gains 8 where it is, alone on its route.
+    move = (2 - 8) / 4
+    expected = {"shortest_moves": 1, "shortest_move": move, "smallest_moves": 1, "smallest_move": move}
     assert named(lanes, expected) == pytest.approx(expected)
     # With one route left there is nowhere to move to.
     lanes.step(np.array([0]))
-    assert lanes.node_features[0, :, RICH.nodes.index("move")].tolist() == [0, 4, 0, 4]
     expected = {"shortest_moves": 0, "shortest_move": 4, "smallest_moves": 0, "smallest_move": 4}
     assert named(lanes, expected) == expected
 

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from neuralns import __version__
-from neuralns.cli import bench, check, episode, evaluate, generate, info, instances, operators, solve
+from neuralns.cli import bench, check, episode, evaluate, generate, info, instances, operators, policy, solve, train
 
 app = typer.Typer(
     name="neuralns",
@@ -24,6 +24,8 @@ app.command("check")(check.check)
 app.command("operators")(operators.operators)
 app.command("instances")(instances.instances)
 app.command("generate")(generate.generate)
+app.command("train")(train.train)
+app.command("policy")(policy.policy)
 app.command("evaluate")(evaluate.evaluate)
 app.command("episode")(episode.episode)
 app.add_typer(bench.bench, name="bench")

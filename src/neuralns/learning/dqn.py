@@ -52,6 +52,8 @@ class Config:
         Double-DQN, and the number of rewards before the bootstrap.
     validate_every
         Gradient steps between two greedy runs over the validation tours.
+    tours
+        Start tours in training.
     """
 
     network: str = "mlp"
@@ -76,6 +78,7 @@ class Config:
     double: bool = False
     n_step: int = 1
     validate_every: int = 500
+    tours: int = 128
     options: dict[str, Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -86,7 +89,7 @@ class Config:
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} {getattr(self, name)!r} is not known; choose {', '.join(known)}.")
-        for name in ("steps", "lanes", "batch", "target_every", "n_step", "validate_every"):
+        for name in ("steps", "lanes", "batch", "target_every", "n_step", "validate_every", "tours"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name.replace('_', ' ')} {getattr(self, name)} must be at least 1.")
         hidden = self.hidden or HIDDEN[self.network]
@@ -109,15 +112,15 @@ def preset(name: str, network: str = "mlp") -> Config:
     if name == "paper":
         return Config(network, "rich" if network == "small" else "paper", steps=25_000 if network == "gat" else 15_000)
     if name == "strong":
-        common = Config(
-            network, "rich", steps=15_000, batch=64, lanes=16, learning_rate=0.001, anneal=True, loss="huber",
-            reward="improvement", epsilon=0.05, epsilon_share=0.2, target_every=200, double=True, n_step=2, replay=20_000,
+        return Config(
+            network, "rich", steps=15_000, lanes=64, batch=128, learning_rate=0.001, anneal=True, loss="huber",
+            replay=60_000, reward="improvement", epsilon=0.05, epsilon_share=0.2, target_every=200, double=True,
+            n_step=2, validate_every=1000, tours=4000,
         )  # fmt: skip
-        return replace(common, steps=10_000) if network == "gat" else common
     raise InputError(f"preset {name!r} is not known; choose paper or strong.")
 
 
-# --- Random numbers that are a function of (seed, stream, step, place): nothing to save, the same however it is batched.
+# --- Random numbers as a function of seed, stream, step and place: nothing to save, the same however they are batched.
 
 
 class Draws:
@@ -224,7 +227,8 @@ class Learner:
     @torch.no_grad()
     def act(self, rows: Tensor, masks: Tensor, node_mask: Tensor, edges: Tensor | None) -> Tensor:
         """Return the greedy actions [seed, lane] among those allowed."""
-        return self.online(rows, node_mask, edges).masked_fill(~masks, -torch.inf).argmax(-1)
+        values: Tensor = self.online(rows, node_mask, edges).masked_fill(~masks, -torch.inf)
+        return values.argmax(-1)
 
     def explore(self, greedy: Tensor, masks: Tensor, step: int) -> Tensor:
         """Replace each action by a random allowed one with probability ε."""
@@ -281,7 +285,7 @@ class Learner:
                 group["lr"] = config.learning_rate * (1.0 - step / config.steps)
         self.optimiser.zero_grad(set_to_none=True)
         # Seeds share no parameter: the gradient of the sum is each seed's own.
-        losses.sum().backward()
+        losses.sum().backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
         if (step + 1) % config.target_every == 0:
             self.target.load_state_dict(self.online.state_dict())

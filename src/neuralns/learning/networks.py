@@ -1,7 +1,7 @@
 """Q-networks: ``mlp``, ``gat`` and ``small``, each for several seeds at once.
 
-Seeds are a batch dimension: every parameter is stacked as [seed, ...], so that one run trains all of them. An observation
-is one row: node features (node after node), then global features; ``small`` sees the latter only.
+Seeds are a batch dimension: every parameter is stacked as [seed, ...], so that one run trains all of them. An
+observation is one row: node features (node after node), then global features; ``small`` sees the latter only.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -71,7 +72,7 @@ class StackedAttention(nn.Module):
         self.bias = nn.Parameter(torch.zeros(len(generators), outputs))
 
     def forward(self, x: Tensor, connected: Tensor) -> Tensor:
-        """Return [seed, batch, node, outputs] for x [seed, batch, node, inputs]; ``connected`` is [.., node i, node j]."""
+        """Return [seed, batch, node, outputs] for x [seed, batch, node, inputs]; ``connected`` is [.., i, j]."""
         seeds, batch, nodes, _ = x.shape
         h = torch.bmm(x.reshape(seeds, batch * nodes, -1), self.weight).view(seeds, batch, nodes, self.heads, -1)
         sends = (h * self.source[:, None, None]).sum(-1).transpose(2, 3)
@@ -89,7 +90,7 @@ class MLP(nn.Module):
     def __init__(self, generators: Sequence[torch.Generator], inputs: int, hidden: Sequence[int], actions: int) -> None:
         super().__init__()
         sizes = [inputs, *hidden, actions]
-        self.layers = nn.ModuleList(StackedLinear(generators, a, b) for a, b in zip(sizes, sizes[1:], strict=False))
+        self.layers = nn.ModuleList(StackedLinear(generators, a, b) for a, b in pairwise(sizes))
 
     def forward(self, rows: Tensor, mask: Tensor | None = None, edges: Tensor | None = None) -> Tensor:
         for number, layer in enumerate(self.layers):
@@ -110,9 +111,7 @@ class GAT(nn.Module):
         super().__init__()
         self.shape, self.graph = shape, graph
         sizes = [shape.node_features, *[width] * layers]
-        self.layers = nn.ModuleList(
-            StackedAttention(generators, a, b, heads) for a, b in zip(sizes, sizes[1:], strict=False)
-        )
+        self.layers = nn.ModuleList(StackedAttention(generators, a, b, heads) for a, b in pairwise(sizes))
         self.head = StackedLinear(generators, 2 * width + shape.global_features, shape.actions)
 
     def forward(self, rows: Tensor, mask: Tensor | None = None, edges: Tensor | None = None) -> Tensor:

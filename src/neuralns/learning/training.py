@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from neuralns.errors import InputError
 from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner
 from neuralns.learning.networks import Shape
 from neuralns.mdp.lanes import Lanes, Tours
-from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds
+from neuralns.mdp.mdp import MDP, episode_seeds
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.solution import Solution
 from neuralns.selection.attention import NEAREST
@@ -36,23 +35,13 @@ class Task:
     seed: int
 
 
-def make_task(mdps: Sequence[MDP], seed: int) -> Task:
-    """Return the task on the train and validation tours of MDPs."""
-    share = math.ceil(SET_SIZE / len(mdps))
-    return Task(
-        tuple(mdps),
-        tuple(tuple(mdp.start_tours("train")) for mdp in mdps),
-        tuple(tuple(mdp.start_tours("validate", share)) for mdp in mdps),
-        seed,
-    )
-
-
 @dataclass(frozen=True)
 class Report:
     """Where a training run stands; arrays have one entry for each agent."""
 
     step: int
     steps: int
+    done: int  # steps of this run, without those before a checkpoint
     seconds: float
     epsilon: float
     loss: npt.NDArray[np.float64]
@@ -170,7 +159,7 @@ class Training:
         self.learner = Learner(config, self.shape, seeds, self._players.node_mask, edges, device)
         self._validation_mask = torch.from_numpy(self._validators.node_mask).to(parts.device)
         self.step = 0
-        self._ticks = 0
+        self.ticks = 0
         self.best_scores = np.full(len(tasks), -np.inf)
         self.best_parameters = {name: values.clone() for name, values in self.learner.online.state_dict().items()}
         self.last_validation = np.full(len(tasks), np.nan)
@@ -218,7 +207,7 @@ class Training:
 
         ``progress`` is told after every episode, and ``at_boundary`` called, when a checkpoint can be written.
         """
-        begin = time.perf_counter()
+        begin, first = time.perf_counter(), self.step
         while not self.done:
             losses = self._episode()
             if progress is not None:
@@ -226,6 +215,7 @@ class Training:
                     Report(
                         self.step,
                         self.config.steps,
+                        self.step - first,
                         time.perf_counter() - begin,
                         self.learner.epsilon(self.step),
                         losses,
@@ -243,25 +233,25 @@ class Training:
         learner, players, draws = self.learner, self._players, self.learner.draws
         count = self.config.lanes
         with np.errstate(over="ignore"):
-            numbers = self._offsets + (draws.words(STARTS, self._ticks, count) % self._counts.astype(np.uint64)).astype(
+            numbers = self._offsets + (draws.words(STARTS, self.ticks, count) % self._counts.astype(np.uint64)).astype(
                 np.int64
             )
-        words = draws.words(EPISODES, self._ticks, count)
+        words = draws.words(EPISODES, self.ticks, count)
         players.lanes.reset(self._tours, words.reshape(-1), numbers.reshape(-1))
         # The first episode only fills the memory.
-        warm = self._ticks > 0
+        warm = self.ticks > 0
         total = torch.zeros(len(self.tasks), device=learner.device)
         learned = 0
         done = False
         while not done:
             rows, masks, edges = players.observe()
             actions = learner.act(rows, masks, learner.node_mask, edges)
-            actions = learner.explore(actions, masks, self._ticks if warm else 0)
+            actions = learner.explore(actions, masks, self.ticks if warm else 0)
             players.step(actions)
             done = players.lanes.done
             rewards = torch.from_numpy(players.lanes.rewards.astype(np.float32)).view(len(self.tasks), count)
             learner.replay.add(rows, masks, edges, actions, rewards.to(learner.device) * self._scales, done)
-            self._ticks += 1
+            self.ticks += 1
             if warm and not self.done:
                 total += learner.learn(self.step)
                 learned += 1

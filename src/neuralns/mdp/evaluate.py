@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,6 +45,16 @@ class SelectorAgent:
 
 
 @dataclass(frozen=True)
+class PoliciesAgent:
+    """Policy files with ``{seed}`` in their name: another one for each seed, greedy."""
+
+    name: str
+
+    def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
+        return lanes.play(selector_named(self.name.replace("{seed}", str(seed)), temperature=0.0))
+
+
+@dataclass(frozen=True)
 class RouletteAgent:
     """The learned roulette wheel, trained anew for each seed."""
 
@@ -67,7 +77,10 @@ class OracleAgent:
 
 
 def agent_named(name: str, mdp: MDP) -> Agent:
-    """Return an agent: ``random``, ``fixed:DESTROY,REPAIR``, ``best-fixed``, ``lrw``, ``oracle`` or a policy file."""
+    """Return an agent: ``random``, ``fixed:DESTROY,REPAIR``, ``best-fixed``, ``lrw``, ``oracle`` or a policy file.
+
+    A file name with ``{seed}`` in it stands for one policy for each seed.
+    """
     if name == "random":
         return SelectorAgent(Uniform(), name)
     if name.startswith("fixed:"):
@@ -81,6 +94,8 @@ def agent_named(name: str, mdp: MDP) -> Agent:
         return OracleAgent(best_fixed_pair(mdp))
     elif name == "roulette":
         raise InputError("agent 'roulette' learns from a search and plays no episodes; lrw is its learned form.")
+    elif "{seed}" in name and Path(name.replace("{seed}", "0")).is_file():
+        return PoliciesAgent(name)
     elif Path(name).is_file():
         selector = selector_named(name, temperature=0.0)
     else:
@@ -174,7 +189,7 @@ def evaluate(
     mdp: MDP,
     agent: Agent | Selector | str,
     *,
-    tours: str = "test",
+    tours: str | Sequence[Solution] = "test",
     episodes: int = SET_SIZE,
     seeds: int = 10,
     progress: Callable[[int, int], object] | None = None,
@@ -184,9 +199,9 @@ def evaluate(
     Parameters
     ----------
     tours
-        ``train``, ``validate`` or ``test``.
+        ``train``, ``validate`` or ``test``, or solutions of your own.
     episodes, seeds
-        Start tours, and how often each is played with other random numbers (and other training).
+        Start tours of a set, and how often each is played with other random numbers (and other training).
     progress
         Called with the seeds done and to do.
 
@@ -201,7 +216,8 @@ def evaluate(
     """
     if seeds < 1:
         raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
-    starts = mdp.start_tours(tours, episodes)
+    starts = mdp.start_tours(tours, episodes) if isinstance(tours, str) else list(tours)
+    episodes = len(starts)
     player: Any = agent_named(agent, mdp) if isinstance(agent, str) else agent
     if not hasattr(player, "play"):
         player = SelectorAgent(player, player.name)

@@ -327,7 +327,7 @@ class Lanes:
         _reset_lanes(
             self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen,
             np.ascontiguousarray(seeds, dtype=np.uint64), self._longs, self._floats,
-        )  # type: ignore[no-untyped-call] # fmt: skip
+        )  # fmt: skip
         if observe:
             self.observe()
 

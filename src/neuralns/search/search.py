@@ -10,7 +10,7 @@ import numpy as np
 
 from neuralns.operators.contract import FINE, broken_contract, circumstances
 from neuralns.operators.registry import MOST_DESTROYS, MOST_REPAIRS, Portfolio
-from neuralns.operators.state import flatten, load_solution, new_state, unflatten
+from neuralns.operators.state import flatten, load_solution, new_state, routes_of, unflatten
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.search import loop
@@ -163,6 +163,10 @@ class Search:
         """Return the best solution found."""
         routes = unflatten(self._customers, self._starts, int(self._counts[loop.BEST_ROUTES]))
         return Solution(self.plan.instance, routes)
+
+    def current(self) -> Solution:
+        """Return the current solution."""
+        return Solution(self.plan.instance, routes_of(self._state, self.plan.instance.customers))
 
     def continue_from(self, solution: Solution) -> None:
         """Make a solution the current one; its memory of arcs starts anew."""

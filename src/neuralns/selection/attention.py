@@ -1,7 +1,7 @@
 """Graph attention in compiled code (Veličković et al. 2018), for complete graphs and for nearest neighbours.
 
-A layer gives y_i = relu(Σ_j α_ij h_j + bias) with h = x W and α_ij the softmax over j of leaky(t_i + s_j), where s and t
-are the sender's and the receiver's scores of each head.
+A layer gives y_i = relu(Σ_j α_ij h_j + bias) with h = x W and α_ij the softmax over j of leaky(t_i + s_j), where s and
+t are the sender's and the receiver's scores of each head.
 
 On a complete graph the sum over j needs no loop over pairs: exp(leaky(t + s)) is e^t e^s where t + s > 0 and
 e^(0.2 t) e^(0.2 s) elsewhere. With the senders sorted by s, the first kind is the end of the list and the second its
@@ -88,7 +88,7 @@ def attention_layer(items, numbers, source, weights, embedded, mixed, space, nod
             for j in range(part):
                 now[j] = was[j] + share * h[j]
             now[part] = was[part] + share
-        for node in range(nodes):
+        for node in range(nodes):  # type: ignore[assignment]
             top = t[node] + most
             low, high = 0, nodes
             while low < high:

@@ -7,7 +7,7 @@ from neuralns.compiling import compiled
 
 @compiled
 def dense(numbers, source, weights, target, inputs, outputs, rectify):
-    """Write y = x W + b, rectified if asked for, from ``source`` to ``target``; W [inputs, outputs], b at ``weights``."""
+    """Write y = x W + b, rectified if asked for, where x, y and W, followed by b, begin at the given places."""
     y = numbers[target : target + outputs]
     bias = numbers[weights + inputs * outputs : weights + (inputs + 1) * outputs]
     for j in range(outputs):

@@ -31,11 +31,12 @@ Feature set ``rich``:
 ``size``           m / (m + d) for the m customers of the route
 ``position``       k / (m + 1) for the k-th customer of the route
 ``history``        ½ (w_pi + w_is) / F0, where w is the least cost seen with the arc, at most F0
-``move``           (cost of the cheapest place on another route − gain) / u, at most 4
 =================  =======================================================
 
-where the places beside those of the 8 nearest customers that are on another route with room count for ``move``; and for the whole, where "smallest" and "second" are routes by their number of customers, "shortest" and "longest" by
-length, and squash(m) = m / (m + d):
+and for the whole, where "smallest" and "second" are routes by their number of customers, "shortest" and "longest" by
+length, squash(m) = m / (m + d), move_i = (cost of the cheapest place for i on another route − its gain) / u, at most 4,
+over the places beside those of the 8 nearest customers of i that are on another route with room, and figures of routes
+are 0 if there is none:
 
 ====================  ======================================================================
 ``phase``             0 destroy, 1 repair
@@ -68,10 +69,10 @@ length, and squash(m) = m / (m + d):
 ``waiting_box``       half the perimeter of the box around the removed customers / (4 u)
 ``saved``             (F at the last complete solution − F) / F0
 ``emptied``           routes emptied since the last complete solution / 5
-``shortest_moves``    share of the customers of the shortest route with a negative ``move``
-``shortest_move``     mean ``move`` of the customers of the shortest route
-``smallest_moves``    share of the customers of the smallest route with a negative ``move``
-``smallest_move``     mean ``move`` of the customers of the smallest route
+``shortest_moves``    share of the customers of the shortest route with a negative move
+``shortest_move``     mean move of the customers of the shortest route
+``smallest_moves``    share of the customers of the smallest route with a negative move
+``smallest_move``     mean move of the customers of the smallest route (with fewer than two routes all 0, 4, 0, 4)
 ``gained``            by how much the last pair lowered F / F0, 0 if its result was rejected
 ``stalled``           k / (k + 2) for the k pairs since F last fell
 ====================  ======================================================================
@@ -116,7 +117,7 @@ class FeatureSet:
 PAPER = FeatureSet("paper", 1, 0, (*_STATIC, "routed", "tours"), ("phase", "budget"))
 RICH = FeatureSet(
     "rich", 1, 1,
-    (*_STATIC, "routed", "before", "after", "gain", "load", "length", "size", "position", "history", "move"),
+    (*_STATIC, "routed", "before", "after", "gain", "load", "length", "size", "position", "history"),
     (
         "phase", "budget", "cost", "routes", "quota", "removed", "vehicles", "one", "two", "three", "smallest",
         "second", "largest", "one_fits", "two_fit", "shortest_size", "shortest", "mean_length", "longest",
@@ -138,12 +139,12 @@ def features_named(name: str) -> FeatureSet:
 
 _MOVES, _MOST_MOVE = 8, 4.0
 _PAPER_WIDTH, _RICH_WIDTH = len(PAPER.nodes), len(RICH.nodes)
-_ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY, _MOVE = range(4, 14)
+_ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY = range(4, 13)
 
 
 @compiled
 def move_cost(state, customer):
-    """Return ``move`` of a customer on a route."""
+    """Return move_i of a customer on a route."""
     slot, best = state.route[customer], np.inf
     for index in range(min(_MOVES, state.neighbours.shape[1])):
         other = state.neighbours[customer, index]
@@ -157,7 +158,7 @@ def move_cost(state, customer):
 
 @compiled
 def _moves(state, slot):
-    """Return the share of negative ``move`` and the mean ``move`` over the customers of a route."""
+    """Return the share of negative moves and the mean move over the customers of a route."""
     node, negative, total = state.first[slot], 0, 0.0
     while node != 0:
         move = move_cost(state, node)
@@ -241,7 +242,6 @@ def write_dynamic(state, kind, out, base):
                 out[place + _HISTORY] = 0.5 * (one + other) * per_cost
             else:
                 out[place + _HISTORY] = 0.0
-            out[place + _MOVE] = move_cost(state, node)
             before, node, arriving = node, after, leaving
             rank += 1
 

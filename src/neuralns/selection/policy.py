@@ -199,7 +199,8 @@ def _observe(memory, numbers, state, phase):
 def _pick(memory, numbers, outputs, state, phase):
     """Return an operator of the phase by the softmax of its Q-value, which begin at ``outputs``."""
     count, place = (memory[_DESTROYS], _OUTPUTS) if phase == 0 else (memory[_REPAIRS], _OUTPUTS + MOST_DESTROYS)
-    count, best, most = np.int64(count), 0, -np.inf
+    count = np.int64(count)
+    best, most = 0, -np.inf
     for index in range(count):
         value = np.float64(numbers[outputs + np.int64(memory[place + index])])
         if value > most:

@@ -92,3 +92,13 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
     if card.get("format") != FORMAT:
         raise InputError(f"{name}: has policy format {card.get('format')!r}, but this version reads {FORMAT}.")
     return Policy(card, tensors)
+
+
+def describe(policy: Policy) -> str:
+    """Return the card of a policy as text, one entry a line."""
+    lines = []
+    for name, value in policy.card.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        lines.append(f"{name.replace('_', ' ')}: {text}")
+    numbers = sum(values.size for values in policy.tensors.values())
+    return "\n".join([*lines, f"parameters: {numbers}"])

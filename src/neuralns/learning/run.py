@@ -1,0 +1,215 @@
+"""A training run with its files: policies, a log, a checkpoint, scalars for TensorBoard."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
+from neuralns.learning.dqn import Config
+from neuralns.learning.starts import make_tasks, starting_tours
+from neuralns.learning.training import Report, Training
+from neuralns.mdp.evaluate import Evaluation, SelectorAgent, evaluate
+from neuralns.mdp.mdp import MDP, SET_SIZE
+from neuralns.problem.files import check_writable
+from neuralns.search.interrupt import Interrupts
+from neuralns.selection.policy import PolicySelector
+from neuralns.selection.policy_file import Policy, write_policy
+
+CHECKPOINT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run gave.
+
+    Attributes
+    ----------
+    policies
+        The best policy of each seed.
+    tests
+        How each did on test tours, all seeds in order; empty if the run was stopped.
+    finished
+        Whether all steps were done.
+    """
+
+    policies: tuple[Policy, ...]
+    tests: tuple[float, ...]
+    finished: bool
+    step: int
+    seconds: float
+
+    @property
+    def best(self) -> int:
+        """Which seed did best on the validation tours."""
+        return int(np.argmax([policy.card["validation_reward"] for policy in self.policies]))
+
+
+def seed_file(output: str | os.PathLike[str], seed: int) -> Path:
+    """Return the file for the policy of one seed: ``mine.policy`` becomes ``mine.seed-3.policy``."""
+    path = Path(output)
+    return path.with_name(f"{path.stem}.seed-{seed}{path.suffix}")
+
+
+def train(
+    mdps: Sequence[MDP],
+    config: Config,
+    *,
+    seeds: Sequence[int] = (0,),
+    start: str = "random",
+    device: str = "cpu",
+    threads: int = 1,
+    output: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    tensorboard: str | os.PathLike[str] | None = None,
+    command: str = "",
+    progress: Callable[[Report], object] | None = None,
+) -> Trained:
+    """Train a policy for each seed, all in one run.
+
+    With ``output`` the policy that validates best is written there, those of all seeds beside it
+    (``NAME.seed-K.policy``), a log (``NAME.csv``), and while the run lasts a checkpoint (``NAME.checkpoint``). Ctrl-C
+    ends the run after the current episode: the policies so far and the checkpoint are written, and ``resume`` goes on
+    to the same result as a run that was never stopped. Test tours are played only when the training is over.
+    """
+    if not seeds:
+        raise InputError("training needs at least one seed.")
+    checkpoint = log = None
+    if output is not None:
+        check_writable(output)
+        checkpoint, log = Path(output).with_suffix(".checkpoint"), Path(output).with_suffix(".csv")
+        for path in (checkpoint, log):
+            check_writable(path)
+        if resume and not checkpoint.is_file():
+            raise InputError(f"{checkpoint}: there is no checkpoint to resume from.")
+    elif resume:
+        raise InputError("only a run with an output file can be resumed.")
+    about: dict[str, Any] = {
+        "config": config.as_dict(),
+        "seeds": list(seeds),
+        "start": start,
+        "instances": [mdp.instance.name for mdp in mdps],
+        "setting": mdps[0].setting,
+        "operators": list(mdps[0].portfolio.names),
+        "scale": [mdp.scale for mdp in mdps],
+        "budget": mdps[0].budget,
+    }
+    training = Training(make_tasks(mdps, seeds, start, config.tours), config, device, threads)
+    if resume:
+        assert checkpoint is not None
+        read_checkpoint(training, checkpoint, about)
+    last_saved = [0.0]
+    seconds = [0.0]
+    with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), append=resume) as journal:
+
+        def watch(report: Report) -> None:
+            seconds[0] = report.seconds
+            journal.add(report)
+            if progress is not None:
+                progress(report)
+
+        def keep() -> None:
+            if checkpoint is not None and seconds[0] - last_saved[0] > CHECKPOINT_SECONDS:
+                last_saved[0] = seconds[0]
+                write_checkpoint(training, checkpoint, about)
+
+        training.run(watch, lambda: interrupts.caught is not None, keep)
+    if checkpoint is not None and not training.done:
+        write_checkpoint(training, checkpoint, about)
+
+    card = {"start": start, "command": command, "finished": training.done}
+    policies = [training.policy(agent, **card) for agent in range(len(seeds))]
+    tests: list[float] = []
+    if training.done:
+        for agent, policy in enumerate(policies):
+            tests.append(_test(mdps, policy, start))
+            policies[agent] = Policy({**policy.card, "test_reward": tests[-1]}, policy.tensors)
+    done = Trained(tuple(policies), tuple(tests), training.done, training.step, seconds[0])
+    if output is not None:
+        scores = [policy.card["validation_reward"] for policy in policies]
+        shared = {"validation_rewards": scores, "test_rewards": tests, "seeds": list(seeds)}
+        best = policies[done.best]
+        write_policy(Policy({**best.card, **shared}, best.tensors), output)
+        if len(seeds) > 1:
+            for seed, policy in zip(seeds, policies, strict=True):
+                write_policy(policy, seed_file(output, seed))
+        if training.done and checkpoint is not None:
+            checkpoint.unlink(missing_ok=True)
+    return done
+
+
+def _test(mdps: Sequence[MDP], policy: Policy, start: str) -> float:
+    """Return the mean reward of the greedy policy over the test tours of all MDPs."""
+    share = max(1, SET_SIZE // len(mdps))
+    found: list[Evaluation] = [
+        evaluate(
+            mdp,
+            SelectorAgent(PolicySelector(policy, 0.0), "policy"),
+            tours=starting_tours(mdp, start, "test", share),
+            seeds=1,
+        )
+        for mdp in mdps
+    ]
+    return float(np.mean([entry.reward_mean for entry in found]))
+
+
+class _Log:
+    """A CSV line and TensorBoard scalars for every validation."""
+
+    def __init__(self, path: Path | None, folder: str | os.PathLike[str] | None, seeds: int, append: bool) -> None:
+        self._last: tuple[float, ...] = ()
+        self._writer: Any = None
+        if folder is not None:
+            try:
+                from torch.utils.tensorboard import SummaryWriter
+            except ImportError:
+                raise InputError(
+                    "scalars for TensorBoard need the package tensorboard; install it with: pip install "
+                    "'neuralns[train]'."
+                ) from None
+            self._writer = SummaryWriter(os.fspath(folder))
+        self._file = None if path is None else path.open("a" if append else "w", newline="", encoding="utf-8")
+        self._rows = None if self._file is None else csv.writer(self._file)
+        if self._rows is not None and not append:
+            names = [f"{name}_{seed}" for name in ("return", "loss", "validation") for seed in range(seeds)]
+            self._rows.writerow(["step", "seconds", "epsilon", "steps_a_second", *names])
+
+    def add(self, report: Report) -> None:
+        validation = tuple(map(float, report.validation))
+        if np.isnan(validation).any() or (validation == self._last and report.step < report.steps):
+            return
+        self._last = validation
+        rate = report.done / report.seconds if report.seconds > 0 else 0.0
+        columns = (report.returns, report.loss, report.validation)
+        if self._rows is not None and self._file is not None:
+            values = [f"{value:.6g}" for column in columns for value in column]
+            self._rows.writerow([report.step, f"{report.seconds:.2f}", f"{report.epsilon:.4f}", f"{rate:.1f}", *values])
+            self._file.flush()
+        if self._writer is not None:
+            for name, value in (
+                ("return", report.returns.mean()),
+                ("loss", report.loss.mean()),
+                ("epsilon", report.epsilon),
+                ("validation reward", report.validation.mean()),
+                ("steps a second", rate),
+            ):
+                self._writer.add_scalar(name, float(value), report.step)
+
+    def __enter__(self) -> _Log:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+        if self._writer is not None:
+            self._writer.close()

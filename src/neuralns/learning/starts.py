@@ -1,0 +1,94 @@
+"""Where episodes of training start: random tours, savings, or solutions met by searches at all stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.learning.training import Task
+from neuralns.mdp.lanes import Lanes
+from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
+from neuralns.problem.initial import savings
+from neuralns.problem.solution import Solution
+from neuralns.search.acceptance import SimulatedAnnealing
+from neuralns.search.search import Plan, Search, prepare
+from neuralns.search.stopping import MaxIterations
+from neuralns.selection.uniform import Uniform
+
+STARTS = ("random", "savings", "search")
+RUNS = 8
+"""Searches whose solutions make up a set of starts."""
+ITERATIONS_PER_CUSTOMER = 200
+"""Length of these searches."""
+SHAKES = 10
+"""Most pairs of operators, drawn uniformly, that shake a savings solution."""
+
+
+def starting_tours(mdp: MDP, start: str, name: str, count: int) -> list[Solution]:
+    """Return the first tours of the set ``train``, ``validate`` or ``test`` for a way of starting.
+
+    ``random``: the MDP's random tours. ``savings``: the savings solution after none to ten random pairs of operators.
+    ``search``: the current solutions of ALNS runs from savings, evenly spread over the runs.
+    """
+    if start == "random":
+        return mdp.start_tours(name, count)
+    if start == "savings":
+        return _shaken(mdp, name, count)
+    if start == "search":
+        return _met(mdp, name, count)
+    raise InputError(f"start {start!r} is not known; choose {', '.join(STARTS)}.")
+
+
+def make_tasks(mdps: Sequence[MDP], seeds: Sequence[int], start: str, tours: int) -> list[Task]:
+    """Return one task for each seed, all on the same MDPs and the same tours."""
+    share = -(-SET_SIZE // len(mdps))
+    train = tuple(tuple(starting_tours(mdp, start, "train", max(1, -(-tours // len(mdps))))) for mdp in mdps)
+    validate = tuple(tuple(starting_tours(mdp, start, "validate", share)) for mdp in mdps)
+    return [Task(tuple(mdps), train, validate, seed) for seed in seeds]
+
+
+def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:
+    first = savings(mdp.instance)
+    rng = np.random.default_rng(named_seed("savings", name, mdp.instance.name))
+    lanes = Lanes([mdp] * count, observes_nodes=False)
+    lanes.reset([first] * count, rng.integers(0, 2**63, count).astype(np.uint64))
+    wanted = rng.integers(0, min(SHAKES, mdp.budget) + 1, count)
+    found: list[Solution] = [first] * count
+    for pair in range(1, int(wanted.max(initial=0)) + 1):
+        for _ in range(2):
+            noise = rng.random(lanes.action_mask.shape) + 1.0
+            lanes.step((noise * lanes.action_mask).argmax(axis=1))
+        for lane in np.flatnonzero(wanted == pair):
+            found[lane] = lanes.solution(int(lane))
+    return found
+
+
+def _met(mdp: MDP, name: str, count: int) -> list[Solution]:
+    first = savings(mdp.instance)
+    iterations = ITERATIONS_PER_CUSTOMER * mdp.instance.customers
+    acceptance = SimulatedAnnealing()
+    quotas = (1, max(1, min(20, mdp.instance.customers)))
+    plan = Plan(
+        mdp.instance,
+        MaxIterations(iterations),
+        Uniform(),
+        mdp.portfolio,
+        quotas,
+        acceptance,
+        acceptance.temperatures(first),
+        first,
+    )
+    prepare(mdp.portfolio, plan.selector)
+    found = []
+    runs = min(RUNS, count)
+    for run in range(runs):
+        search = Search(plan, named_seed("search", name, mdp.instance.name, run), 0.0)
+        wanted = len(range(run, count, runs))
+        for number in range(wanted):
+            goal = round(iterations * number / wanted)
+            while search.iteration < goal:
+                search.advance(goal - search.iteration)
+            found.append(search.current())
+    return found
