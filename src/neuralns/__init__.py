@@ -51,8 +51,16 @@ if TYPE_CHECKING:
     from neuralns.search.stopping import NoImprovement as NoImprovement
     from neuralns.search.stopping import Stop as Stop
     from neuralns.search.stopping import TargetCost as TargetCost
+    from neuralns.selection.bandit import AlphaUCB as AlphaUCB
+    from neuralns.selection.bandit import Thompson as Thompson
     from neuralns.selection.fixed import Fixed as Fixed
+    from neuralns.selection.policy import PolicySelector as PolicySelector
+    from neuralns.selection.policy_file import read_policy as read_policy
+    from neuralns.selection.policy_file import write_policy as write_policy
     from neuralns.selection.roulette import Roulette as Roulette
+    from neuralns.selection.scripted import Outcome as Outcome
+    from neuralns.selection.scripted import Scripted as Scripted
+    from neuralns.selection.scripted import Situation as Situation
     from neuralns.selection.uniform import Uniform as Uniform
 
 __version__ = "0.1.0"
@@ -83,7 +91,11 @@ _HOMES = {
     "search.search": ("Progress",),
     "search.solve": ("solve",),
     "search.stopping": ("MaxIterations", "MaxTime", "NoImprovement", "Stop", "TargetCost"),
+    "selection.bandit": ("AlphaUCB", "Thompson"),
     "selection.fixed": ("Fixed",),
+    "selection.policy": ("PolicySelector",),
+    "selection.policy_file": ("read_policy", "write_policy"),
+    "selection.scripted": ("Outcome", "Scripted", "Situation"),
     "selection.roulette": ("Roulette",),
     "selection.uniform": ("Uniform",),
 }

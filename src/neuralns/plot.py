@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from neuralns.experiments.comparison import Point
     from neuralns.search.result import Result
 
 FORMATS = ("png", "pdf", "svg")
@@ -189,6 +190,47 @@ def operator_shares(result: Result, axes: Axes | None = None) -> Figure:
         _clean(axes)
     _title(panels[0], f"{result.best.instance.name}: shares of the operators, selector {result.selector}")
     panels[1].set_xlabel("seconds")
+    return figure
+
+
+def anytime(points: Sequence[Point], title: str) -> Figure:
+    """Draw how far each selector is above the best cost found, by iteration and by second, on average over the runs."""
+    if not points:
+        raise InputError("there is no run to draw.")
+    _matplotlib()
+    from matplotlib.figure import Figure
+
+    best: dict[str, float] = {}
+    for point in points:
+        best[point.instance] = min(point.best, best.get(point.instance, np.inf))
+    runs: dict[str, dict[tuple[str, int], list[Point]]] = {}
+    for point in points:
+        runs.setdefault(point.selector, {}).setdefault((point.instance, point.seed), []).append(point)
+    figure = Figure(figsize=(7.2, 6.6), layout="constrained")
+    panels = figure.subplots(2, 1)
+    for axes, what, label in zip(panels, ("iteration", "seconds"), ("iterations", "seconds"), strict=True):
+        for number, (selector, traces) in enumerate(runs.items()):
+            ends = [max(getattr(point, what) for point in trace) for trace in traces.values()]
+            grid = np.geomspace(max(float(np.median(ends)) / 200, 1e-6), max(float(np.median(ends)), 2e-6), 80)
+            curves = []
+            for (instance, _), trace in traces.items():
+                places = np.array([getattr(point, what) for point in trace], dtype=float)
+                costs = np.array([point.best for point in trace])
+                held = np.clip(np.searchsorted(places, grid, side="right") - 1, 0, None)
+                curves.append(100 * (costs[held] / best[instance] - 1))
+            axes.plot(
+                grid, np.maximum(np.mean(curves, axis=0), 1e-3), label=selector, color=COLOURS[number % len(COLOURS)],
+                linestyle=DASHES[number // 2 % len(DASHES)], linewidth=1.6,
+            )  # fmt: skip
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_xlabel(label)
+        axes.set_ylabel("above the best found, %")
+        _clean(axes)
+    for text in panels[0].legend(frameon=False, fontsize=9).get_texts():
+        text.set_parse_math(False)
+    _title(panels[0], title)
     return figure
 
 

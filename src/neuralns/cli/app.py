@@ -8,7 +8,20 @@ import typer
 from rich.console import Console
 
 from neuralns import __version__
-from neuralns.cli import bench, check, episode, evaluate, generate, info, instances, operators, policy, solve, train
+from neuralns.cli import (
+    bench,
+    check,
+    compare,
+    episode,
+    evaluate,
+    generate,
+    info,
+    instances,
+    operators,
+    policy,
+    solve,
+    train,
+)
 
 app = typer.Typer(
     name="neuralns",
@@ -24,6 +37,7 @@ app.command("check")(check.check)
 app.command("operators")(operators.operators)
 app.command("instances")(instances.instances)
 app.command("generate")(generate.generate)
+app.command("compare")(compare.compare)
 app.command("train")(train.train)
 app.command("policy")(policy.policy)
 app.command("evaluate")(evaluate.evaluate)

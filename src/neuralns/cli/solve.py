@@ -27,8 +27,15 @@ def solve(
     ] = None,
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed and iterations, same routes.")] = 0,
     selector: Annotated[
-        str, typer.Option(metavar="NAME", help="random, roulette, or fixed:DESTROY,REPAIR.")
+        str,
+        typer.Option(metavar="NAME|FILE", help="random, roulette, ucb, thompson, fixed:DESTROY,REPAIR, or a policy."),
     ] = "random",
+    temperature: Annotated[
+        float | None, typer.Option(metavar="T", help="Of a policy: 0 is greedy, large is random; 0.01 by default.")
+    ] = None,
+    decide_every: Annotated[
+        int, typer.Option(metavar="K", help="A policy decides every K iterations; worth it for gat.")
+    ] = 1,
     portfolio: Annotated[
         str | None,
         typer.Option(
@@ -91,7 +98,7 @@ def solve(
 
     # Everything that can be refused is refused before the first search.
     loaded = [entry for path in operators or [] for entry in load_operators(path)]
-    chooser = selector_named(selector)
+    chooser = selector_named(selector, temperature, decide_every)
     chosen = default_portfolio(chooser) if portfolio is None else portfolio_named(portfolio)
     if loaded and "," not in chosen.name:
         chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
@@ -154,6 +161,7 @@ def solve(
                     "seed": result.seed,
                     "selector": result.selector,
                     "portfolio": result.portfolio,
+                    "decision_time_share": result.decision_time_share,
                     "rounding": problem.rounding,
                     "vehicle_cost": problem.vehicle_cost,
                     "initial_cost": result.initial.cost,

@@ -36,6 +36,9 @@ def train(
     ] = "random",
     scale: options.Scale = None,
     budget: options.Budget = 10,
+    hidden: Annotated[
+        str | None, typer.Option(metavar="a,b", help="Widths of the hidden layers of mlp and small.")
+    ] = None,
     graph: Annotated[str | None, typer.Option(metavar="NAME", help="Of gat: complete or nearest.")] = None,
     heads: Annotated[int | None, typer.Option(metavar="H", help="Attention heads of gat.")] = None,
     device: Annotated[str, typer.Option(metavar="NAME", help="cpu or cuda.")] = "cpu",
@@ -82,7 +85,7 @@ def train(
     from neuralns.learning.training import Report
 
     config = preset_named(preset, network)
-    changes = {"steps": steps, "graph": graph, "heads": heads}
+    changes = {"steps": steps, "graph": graph, "heads": heads, "hidden": _widths(hidden)}
     config = replace(config, **{name: value for name, value in changes.items() if value is not None})  # type: ignore[arg-type]
     with (
         announce_compilation(messages),
@@ -126,6 +129,15 @@ def train(
     console.print(f"policy of seed {done.best} written to {output}")
     if seeds > 1:
         console.print(f"policies of all seeds written to {seed_file(output, 0)} and so on")
+
+
+def _widths(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    widths = tuple(int(part) if part.strip().isdecimal() else 0 for part in text.split(","))
+    if not all(1 <= width <= 4096 for width in widths) or len(widths) > 8:
+        raise InputError(f"hidden layers {text!r} must be up to 8 whole numbers from 1 to 4096, such as 256,128.")
+    return widths
 
 
 def _train_roulette(mdps: list[MDP], seeds: int, output: str, command: str) -> None:

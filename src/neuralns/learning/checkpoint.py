@@ -84,8 +84,9 @@ def read_checkpoint(training: Training, path: str | os.PathLike[str], about: dic
                 name: tensors[f"adam.{number}.{name}"] for name in _MOMENTS if f"adam.{number}.{name}" in tensors
             }
             if moments:
+                # The fused Adam keeps its count of steps, too, where the parameters are.
                 learner.optimiser.state[parameter] = {
-                    name: value if name == "step" else value.to(learner.device) for name, value in moments.items()
+                    name: value.to(learner.device) for name, value in moments.items()
                 }
         training.step, training.ticks = int(numbers["step"]), int(numbers["ticks"])
         learner.replay.filled, learner.replay.now = int(numbers["filled"]), int(numbers["now"])

@@ -89,7 +89,8 @@ class Config:
         ):
             if getattr(self, name) not in known:
                 raise InputError(f"{name} {getattr(self, name)!r} is not known; choose {', '.join(known)}.")
-        for name in ("steps", "lanes", "batch", "target_every", "n_step", "validate_every", "tours"):
+        counts = ("steps", "lanes", "batch", "target_every", "n_step", "validate_every", "tours")
+        for name in (*counts, "width", "layers", "heads"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name.replace('_', ' ')} {getattr(self, name)} must be at least 1.")
         hidden = self.hidden or HIDDEN[self.network]

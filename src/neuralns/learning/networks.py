@@ -61,7 +61,7 @@ class StackedAttention(nn.Module):
 
     def __init__(self, generators: Sequence[torch.Generator], inputs: int, outputs: int, heads: int) -> None:
         super().__init__()
-        if outputs % heads:
+        if heads < 1 or outputs % heads:
             raise InputError(f"{heads} heads do not divide a layer of width {outputs}.")
         self.heads = heads
         width = outputs // heads

@@ -87,6 +87,8 @@ def train(
         check_writable(output)
         checkpoint, log = Path(output).with_suffix(".checkpoint"), Path(output).with_suffix(".csv")
         for path in (checkpoint, log):
+            if path == Path(output):
+                raise InputError(f"{output}: a run keeps another file under that name; choose one such as mine.policy.")
             check_writable(path)
         if resume and not checkpoint.is_file():
             raise InputError(f"{checkpoint}: there is no checkpoint to resume from.")

@@ -18,7 +18,6 @@ from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner
 from neuralns.learning.networks import Shape
 from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, episode_seeds
-from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.solution import Solution
 from neuralns.selection.attention import NEAREST
 from neuralns.selection.features import features_named
@@ -67,8 +66,9 @@ class _Players:
         self.edges: npt.NDArray[np.int32] | None = None
         if learner.config.network == "gat" and learner.config.graph == "nearest":
             self.edges = np.tile(np.arange(learner.nodes, dtype=np.int32)[None, :, None], (len(flat), 1, 2 + NEAREST))
-            for lane, mdp in enumerate(flat):
-                near = nearest_neighbours(mdp.instance, NEAREST)
+            for lane in range(len(flat)):
+                # The table that compiled policies read: where distances tie, another one may hold other nodes.
+                near = self.lanes.state(lane).neighbours[:, :NEAREST]
                 self.edges[lane, : len(near), 2 : 2 + near.shape[1]] = near
 
     def observe(self) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -115,8 +115,10 @@ class Training:
         budgets = {mdp.budget for task in tasks for mdp in task.mdps}
         if len(budgets) > 1:
             raise InputError("all MDPs of a training run need the same budget.")
-        if device.startswith("cuda") and not torch.cuda.is_available():
-            raise InputError(f"device {device!r} is not there; this torch sees no GPU.")
+        try:
+            torch.zeros(1, device=device).item()
+        except (RuntimeError, AssertionError):
+            raise InputError(f"device {device!r} is not there; choose cpu, or cuda where torch sees a GPU.") from None
         self.config, self.tasks = config, tuple(tasks)
         nodes = max(mdp.instance.customers for task in tasks for mdp in task.mdps) + 1
         if config.network == "mlp" and any(m.instance.customers + 1 != nodes for task in tasks for m in task.mdps):
@@ -221,7 +223,7 @@ class Training:
                         losses,
                         self.last_returns,
                         self.last_validation,
-                        self.best_scores,
+                        self.best_scores.copy(),
                     )
                 )
             at_boundary()

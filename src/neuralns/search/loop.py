@@ -23,10 +23,13 @@ from neuralns.operators.state import (
     undo,
 )
 from neuralns.search.acceptance import accepts
+from neuralns.search.clock import ticks
 from neuralns.selection.selector import choose_type, memory_type, update_type
 
 # The run's numbers, kept in one array of floats and one of integers between segments.
-CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE, REFERENCE = range(7)
+(
+    CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE, REFERENCE, LEFT, LEFT_RATE, DECIDING, ITERATING,
+) = range(11)  # fmt: skip
 ITERATION, ORIGIN, RULE, LOW, HIGH, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, QUOTA = range(10)
 
 USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
@@ -34,6 +37,8 @@ USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
 
 COOLING_STEP = 64
 """The temperature is renewed when the iteration is a multiple of this, whatever the segments."""
+TIMING_STEP = 32
+"""One iteration in so many is timed, to tell how much of the time goes into deciding."""
 REFRESH_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
 
@@ -82,16 +87,23 @@ def _run(
         if iteration % COOLING_STEP == 0 or run[TEMPERATURE] < 0.0:
             since = iteration - iteration % COOLING_STEP - counts[ORIGIN]
             run[TEMPERATURE] = run[START_TEMPERATURE] * np.exp(run[LOG_RATE] * since)
+            state.left = max(0.0, run[LEFT] - run[LEFT_RATE] * since)
+        timed = iteration % TIMING_STEP == 0
+        begin = ticks() if timed else 0
         quota = low + randint(state, span) if span > 1 else low
         state.quota = quota
         checkpoint(state)
 
+        before = ticks() if timed else 0
         destroy = choose(memory, state, 0)
+        deciding = ticks() - before if timed else 0
         status = apply_destroy(state, tables, destroy, quota)
         if status != FINE:
             counts[OPERATOR], counts[QUOTA] = destroy, quota
             return status
+        before = ticks() if timed else 0
         repair = choose(memory, state, 1)
+        deciding += ticks() - before if timed else 0
         status = apply_repair(state, tables, repair)
         if status != FINE:
             counts[OPERATOR], counts[QUOTA] = repair, quota
@@ -118,7 +130,12 @@ def _run(
             undo(state)
             note_gain(state, 0.0)
 
+        before = ticks() if timed else 0
         update(memory, destroy, repair, outcome, candidate - current)
+        if timed:
+            now = ticks()
+            run[DECIDING] += deciding + now - before
+            run[ITERATING] += now - begin
         destroy_counts[destroy, 0] += 1
         repair_counts[repair, 0] += 1
         for level in range(outcome):

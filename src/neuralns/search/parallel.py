@@ -40,6 +40,7 @@ class Report:
     reason: str | None
     destroy_counts: npt.NDArray[np.int64]
     repair_counts: npt.NDArray[np.int64]
+    decision_times: tuple[float, float]
 
 
 def run_in_parallel(
@@ -204,4 +205,5 @@ def _report(search: Search) -> Report:
         search.reason_to_stop(),
         search.destroy_counts.copy(),
         search.repair_counts.copy(),
+        search.decision_times,
     )

@@ -72,6 +72,8 @@ class Result:
         The solution that the search started from.
     iterations, runtime
         Iterations done, and seconds taken, without the time to compile.
+    decision_time_share
+        Share of the time that the selector took to choose operators and to learn, from one iteration in 32.
     stopped_by
         ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, or the signal's name.
     """
@@ -86,6 +88,7 @@ class Result:
     portfolio: str
     operators: tuple[OperatorUse, ...]
     trace: Trace
+    decision_time_share: float
 
     @property
     def cost(self) -> float:

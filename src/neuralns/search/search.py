@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.operators.contract import FINE, broken_contract, circumstances
 from neuralns.operators.registry import MOST_DESTROYS, MOST_REPAIRS, Portfolio
@@ -16,6 +17,7 @@ from neuralns.problem.solution import Solution
 from neuralns.search import loop
 from neuralns.search.acceptance import Acceptance
 from neuralns.search.stopping import Stop
+from neuralns.selection.scripted import Outcome, Scripted, Situation
 from neuralns.selection.selector import Selector
 
 SEGMENT_SECONDS = 0.05
@@ -86,12 +88,13 @@ class Search:
         self.plan = plan
         self._begin = begin
         instance, portfolio, first = plan.instance, plan.portfolio, plan.initial
-        self._state = new_state(instance, seed, history=portfolio.uses_history, solution=first)
+        history = portfolio.uses_history or getattr(plan.selector, "uses_history", False)
+        self._state = new_state(instance, seed, history=history, solution=first)
         self._memory = plan.selector.start(portfolio, instance.customers)
         self._segment = loop.compiled_loop()
         self._functions = (portfolio.tables, *plan.selector.functions())
 
-        self._run, self._counts = np.zeros(7), np.zeros(10, np.int64)
+        self._run, self._counts = np.zeros(11), np.zeros(10, np.int64)
         run, counts = self._run, self._counts
         run[loop.CURRENT] = run[loop.BEST] = run[loop.REFERENCE] = first.cost
         run[loop.TARGET], run[loop.TEMPERATURE] = plan.stop.target, -1.0
@@ -104,6 +107,9 @@ class Search:
         self.destroy_counts = np.zeros((MOST_DESTROYS, 4), np.int64)
         self.repair_counts = np.zeros((MOST_REPAIRS, 4), np.int64)
         self._size = FIRST_SEGMENT
+        self._asking = 0.0
+        self._pair: tuple[str, str] = ("", "")
+        self._asked: tuple[Situation, npt.NDArray[np.int64]]
 
     @property
     def iteration(self) -> int:
@@ -115,6 +121,13 @@ class Search:
         """Seconds since the clock was started."""
         return time.perf_counter() - self._begin
 
+    @property
+    def decision_times(self) -> tuple[float, float]:
+        """Time that the sampled iterations spent on deciding, and in all (in units of the processor)."""
+        if self._asking > 0.0:
+            return self._asking, self.elapsed
+        return float(self._run[loop.DECIDING]), float(self._run[loop.ITERATING])
+
     def advance(self, iterations: float = math.inf) -> None:
         """Run a segment, of so many iterations at most."""
         plan, begin = self.plan, self.elapsed
@@ -122,7 +135,12 @@ class Search:
         if self.iteration < OPEN_HORIZON:
             # A segment does not cross the point where an open run has cooled down.
             size = min(size, OPEN_HORIZON - self.iteration)
+        scripted = plan.selector if isinstance(plan.selector, Scripted) else None
+        if scripted is not None:
+            size = min(size, scripted.every)
         self._set_temperature(begin, size)
+        if scripted is not None:
+            self._ask(scripted)
         tables, choose, update = self._functions
         status = self._segment(
             self._state, tables, choose, update, self._memory, self._run, self._counts,
@@ -132,8 +150,39 @@ class Search:
             node, removed = circumstances(self._state)  # type: ignore[no-untyped-call]
             choice, quota = int(self._counts[loop.OPERATOR]), int(self._counts[loop.QUOTA])
             raise broken_contract(status, plan.portfolio, plan.selector.name, choice, quota, node, removed)
+        if scripted is not None:
+            self._tell(scripted)
+            # The clock is looked at after each question.
+            self._size = max(self._size, scripted.every)
+            return
         now = self.elapsed
         self._size = _next_size(size, now - begin, plan.stop.time - now)
+
+    def _ask(self, scripted: Scripted) -> None:
+        portfolio = self.plan.portfolio
+        situation = Situation(
+            self.iteration,
+            float(self._run[loop.CURRENT]),
+            float(self._run[loop.BEST]),
+            float(self._run[loop.REFERENCE]),
+            float(self._run[loop.LEFT]),
+            tuple(entry.name for entry in portfolio.destroys),
+            tuple(entry.name for entry in portfolio.repairs),
+        )
+        begin = time.perf_counter()
+        self._pair = scripted.ask(situation, self._memory)
+        self._asking += time.perf_counter() - begin
+        place = situation.destroys.index(self._pair[0])
+        self._asked = (situation, self.destroy_counts[place].copy())
+
+    def _tell(self, scripted: Scripted) -> None:
+        situation, before = self._asked
+        counts = self.destroy_counts[situation.destroys.index(self._pair[0])] - before
+        change = float(self._run[loop.CURRENT]) - situation.current
+        begin = time.perf_counter()
+        used, accepted, improved, new_best = map(int, counts)
+        scripted.selector.update(Outcome(*self._pair, used, accepted, improved, new_best, change))
+        self._asking += time.perf_counter() - begin
 
     def reason_to_stop(self) -> str | None:
         """Return which limit is reached, or None."""
@@ -200,6 +249,7 @@ class Search:
         if math.isinf(stop.time):
             horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
             run[loop.START_TEMPERATURE], run[loop.LOG_RATE] = hot, fall / max(1.0, horizon)
+            run[loop.LEFT], run[loop.LEFT_RATE] = 1.0, 1.0 / max(1.0, horizon)
             if math.isinf(stop.iterations) and self.iteration >= OPEN_HORIZON:
                 run[loop.START_TEMPERATURE], run[loop.LOG_RATE] = cold, 0.0
             return
@@ -208,6 +258,7 @@ class Search:
         counts[loop.ORIGIN] = self.iteration
         run[loop.START_TEMPERATURE] = hot * math.exp(fall * progress)
         run[loop.LOG_RATE] = fall * step / max(1, size)
+        run[loop.LEFT], run[loop.LEFT_RATE] = 1.0 - progress, step / max(1, size)
         run[loop.TEMPERATURE] = -1.0
 
 

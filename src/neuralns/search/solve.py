@@ -127,10 +127,12 @@ def solve(
                 reason = watch(search.progress()) or reason
             best, iterations = search.best(), search.iteration
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
+            times = [search.decision_times]
         else:
             reports, reason = run_in_parallel(plan, search_seeds, begin, watch)
             best = Solution(instance, min(reports, key=lambda report: report.best).routes)
             iterations = sum(report.iteration for report in reports)
+            times = [report.decision_times for report in reports]
             destroy_counts = sum(report.destroy_counts for report in reports)  # type: ignore[assignment]
             repair_counts = sum(report.repair_counts for report in reports)  # type: ignore[assignment]
         runtime = time.perf_counter() - begin
@@ -146,6 +148,7 @@ def solve(
         portfolio.name,
         _uses_of(portfolio, destroy_counts, repair_counts),
         trace,
+        sum(deciding for deciding, _ in times) / max(1.0, sum(total for _, total in times)),
     )
 
 

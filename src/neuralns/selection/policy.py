@@ -37,10 +37,10 @@ NETWORKS = ("mlp", "small", "gat")
 # The header: counts, the softmax's temperature, what is observed, and where things begin among the 32-bit numbers.
 (
     _DESTROYS, _REPAIRS, _TEMPERATURE, _FEATURES, _NODES, _NODE_WIDTH, _GLOBALS, _LAYERS, _WEIGHTS, _ROW, _SCRATCH,
-    _SEEN, _WIDTH, _HEADS, _ACTIONS, _NEAREST,
-) = range(16)  # fmt: skip
-_SIZES = 16  # widths of the layers of an MLP
-_OUTPUTS = 32  # outputs of the portfolio's operators
+    _SEEN, _WIDTH, _HEADS, _ACTIONS, _NEAREST, _EVERY, _COUNT, _LAST,  # and one more for the repair phase
+) = range(19)  # fmt: skip
+_SIZES = 21  # widths of the layers of an MLP
+_OUTPUTS = 36  # outputs of the portfolio's operators
 _HEADER = _OUTPUTS + MOST_DESTROYS + MOST_REPAIRS
 _MOST_LAYERS = _OUTPUTS - _SIZES - 1
 
@@ -55,15 +55,21 @@ class PolicySelector:
         Network, numbers and card.
     temperature
         τ: greedy as τ → 0 (and for 0), uniform as τ → ∞.
+    every
+        Decide anew every so many iterations and keep to the pair in between; worth it where a decision takes longer
+        than an iteration.
     """
 
     policy: Policy
     temperature: float = DEFAULT_TEMPERATURE
     name: str = "policy"
+    every: int = 1
 
     def __post_init__(self) -> None:
         if not self.temperature >= 0:
             raise InputError(f"temperature {self.temperature} must be at least 0.")
+        if self.every < 1:
+            raise InputError(f"a policy that decides every {self.every} iterations cannot work; at least 1 is needed.")
         _layers_of(self.policy, self.name)
 
     @property
@@ -96,6 +102,7 @@ class PolicySelector:
             nodes = policy.card["nodes"]
         weights = np.concatenate([values.ravel() for layer in layers for values in layer])
         header[_DESTROYS], header[_REPAIRS] = len(portfolio.destroys), len(portfolio.repairs)
+        header[_EVERY] = self.every
         header[_TEMPERATURE], header[_FEATURES] = self.temperature, features.index
         header[_NODES] = 0 if policy.network == "small" else nodes
         header[_NODE_WIDTH], header[_GLOBALS] = len(features.nodes), len(features.globals)
@@ -128,7 +135,7 @@ class PolicySelector:
 
 def _features_of(policy: Policy, name: str) -> FeatureSet:
     entry = policy.card.get("features")
-    if not isinstance(entry, Mapping) or entry.get("name") not in FEATURE_SETS:
+    if not isinstance(entry, Mapping) or entry.get("name") not in tuple(FEATURE_SETS):
         raise InputError(f"{name}: its card names no known feature set.")
     features = features_named(entry["name"])
     if entry.get("version") != features.version:
@@ -166,7 +173,8 @@ def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]
             fits = fits and source.shape == layers[0][1].shape and bias.size == layers[0][3].size
             wide = bias.size
         layers.append([take("head.weight", 2), take("head.bias", 2)])
-        fits = fits and layers[-1][0].shape == (2 * wide + len(features.globals), actions)
+        fits = fits and layers[-1][0].shape == (2 * wide + len(features.globals), layers[-1][1].size)
+        fits = fits and layers[-1][1].size == actions
     else:
         nodes = card.get("nodes")
         fits = fits and isinstance(nodes, int) and 1 < nodes < 10**6
@@ -219,7 +227,21 @@ def _pick(memory, numbers, outputs, state, phase):
     return best
 
 
+@compiled
+def _keeps(memory, phase):
+    """Return whether the last choice still holds, counting iterations as their destroy phases go by."""
+    if memory[_EVERY] <= 1.0:
+        return False
+    if phase == 0:
+        memory[_COUNT] += 1.0
+        if memory[_COUNT] > memory[_EVERY]:
+            memory[_COUNT] = 1.0
+    return memory[_COUNT] > 1.0
+
+
 def _choose_by_mlp(memory, state, phase):
+    if _keeps(memory, phase):
+        return np.int64(memory[_LAST + phase])
     numbers = memory.view(np.float32)
     _observe(memory, numbers, state, phase)
     weights, source = np.int64(memory[_WEIGHTS]), np.int64(memory[_ROW])
@@ -231,10 +253,14 @@ def _choose_by_mlp(memory, state, phase):
         dense(numbers, source, weights, target, inputs, outputs, layer + 1 < layers)
         weights += (inputs + 1) * outputs
         source = target
-    return _pick(memory, numbers, source, state, phase)
+    choice = _pick(memory, numbers, source, state, phase)
+    memory[_LAST + phase] = choice
+    return choice
 
 
 def _choose_by_gat(memory, state, phase):
+    if _keeps(memory, phase):
+        return np.int64(memory[_LAST + phase])
     numbers = memory.view(np.float32)
     _observe(memory, numbers, state, phase)
     nodes, width, heads = state.customers + 1, np.int64(memory[_WIDTH]), np.int64(memory[_HEADS])
@@ -256,7 +282,9 @@ def _choose_by_gat(memory, state, phase):
         numbers[pooled + 2 * width + index] = numbers[row_end + index]
     outputs = pooled + 2 * width + count
     dense(numbers, pooled, weights, outputs, 2 * width + count, np.int64(memory[_ACTIONS]), False)
-    return _pick(memory, numbers, outputs, state, phase)
+    choice = _pick(memory, numbers, outputs, state, phase)
+    memory[_LAST + phase] = choice
+    return choice
 
 
 @cache

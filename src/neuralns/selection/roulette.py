@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -39,12 +40,16 @@ class Roulette:
         Iterations between two updates of the weights.
     reaction
         α, from 0 (weights never change) to 1 (only the last segment counts).
+    learned
+        Weights to begin with, such as those of a learned roulette; all 1 by default. They are scaled to a mean of
+        ``scores[1]``, so that what the search scores is of the same size.
     """
 
     scores: tuple[float, float, float] = (33.0, 13.0, 9.0)
     segment: int = 100
     reaction: float = 0.1
     name: str = "roulette"
+    learned: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         best, better, accepted = self.scores
@@ -62,6 +67,14 @@ class Roulette:
         memory[_SEGMENT], memory[_REACTION] = self.segment, self.reaction
         memory[_SCORES + 1 : _SCORES + 4] = self.scores[::-1]
         memory[_HEADER : _HEADER + operators] = 1.0
+        if self.learned is not None:
+            for name in portfolio.names:
+                if name not in self.learned:
+                    raise InputError(f"selector {self.name!r} was trained without operator {name!r}.")
+            for first, last in ((0, len(portfolio.destroys)), (len(portfolio.destroys), operators)):
+                values = np.array([self.learned[name] for name in portfolio.names[first:last]])
+                scale = self.scores[1] / values.mean() if values.mean() > 0 else 1.0
+                memory[_HEADER + first : _HEADER + last] = np.maximum(values * scale, 1e-9)
         return memory
 
     def functions(self) -> tuple[Any, Any]:
