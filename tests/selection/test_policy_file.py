@@ -18,9 +18,18 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors.numpy import save
 
-from neuralns import InputError
+from neuralns import InputError, portfolio_named
+from neuralns.selection import policy_file
 from neuralns.selection.named import selector_from
-from neuralns.selection.policy_file import FORMAT, Policy, policy_bytes, read_policy, write_policy
+from neuralns.selection.policy_file import (
+    FORMAT,
+    Policy,
+    bundled_policies,
+    is_policy,
+    policy_bytes,
+    read_policy,
+    write_policy,
+)
 
 CARD = {
     "network": "mlp",
@@ -106,8 +115,9 @@ def test_what_is_not_a_policy_is_refused_by_its_name(tmp_path: Path, content: by
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "absent.policy") == "cannot be read (no such file)."
-    assert refusal(tmp_path) == "cannot be read (no such file)."
+    expected = "no such file, and no bundled policy of that name (see 'neuralns policy')."
+    assert refusal(tmp_path / "absent.policy") == expected
+    assert refusal(tmp_path) == expected
 
 
 @pytest.fixture(scope="module")
@@ -194,3 +204,39 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mon
 def test_a_network_of_another_version_is_refused_by_its_name() -> None:
     with pytest.raises(InputError, match=r"^mine\.policy: has network 'oracle', which this version does not know\.$"):
         selector_from(Policy({**CARD, "network": "oracle"}, {}), "mine.policy")
+
+
+# --- Bundled policies. -----------------------------------------------------------------------------------------------
+
+
+def test_bundled_policies_are_read_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, here = tmp_path / "policies", tmp_path / "here"
+    folder.mkdir()
+    here.mkdir()
+    monkeypatch.setattr(policy_file, "_FOLDER", folder)
+    monkeypatch.chdir(here)
+    assert bundled_policies() == ()
+    for name in ("small-x", "gat"):
+        write_policy(Policy({**CARD, "notes": name}, POLICY.tensors), folder / f"{name}.policy")
+    (folder / "README.md").write_text("not a policy")
+    assert bundled_policies() == ("gat", "small-x")
+    assert [is_policy(name) for name in ("gat", "small-x", "gat.policy", "README", "", str(folder))] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
+    assert read_policy("small-x").card["notes"] == "small-x"
+    # A file of the same name comes first.
+    write_policy(POLICY, here / "gat")
+    assert is_policy("gat")
+    assert read_policy("gat").card["notes"] == CARD["notes"]
+
+
+def test_every_bundled_policy_can_choose_among_its_operators() -> None:
+    for name in bundled_policies():
+        policy = read_policy(name)
+        portfolio = portfolio_named(",".join((*policy.destroys, *policy.repairs)))
+        assert selector_from(policy, name).start(portfolio, policy.card.get("nodes", 2) - 1).size > 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from neuralns import Instance, MaxIterations, Roulette, portfolio_named, solve
+from neuralns import InputError, Instance, MaxIterations, Roulette, portfolio_named, solve
 from neuralns.operators.state import new_state
 from neuralns.selection.roulette import weights
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR
@@ -57,3 +59,60 @@ def test_a_search_adapts_its_weights() -> None:
 def test_parameters_that_make_no_sense_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="roulette"):
         Roulette(**wrong)  # type: ignore[arg-type]
+
+
+LEARNED = {"zone": 1.0, "pair": 0.0, "worst-node": 3.0, "greedy": 4.0, "regret-2": 1.0}
+
+
+def test_learned_weights_are_scaled_to_the_size_of_the_scores() -> None:
+    wheel = Roulette(scores=(33, 12, 9), learned=LEARNED)
+    # Destroy operators have a mean of 4/3 and are scaled by 9, repair operators of 5/2 and by 4.8.
+    memory = wheel.start(portfolio_named("zone,pair,worst-node,greedy,regret-2"))
+    assert weights(memory) == pytest.approx([9, 0, 27, 19.2, 4.8], abs=1e-6)
+    # Of a part of the operators, in another order, the mean is that of the part.
+    memory = wheel.start(portfolio_named("worst-node,zone,greedy"))
+    assert weights(memory) == pytest.approx([18, 6, 12])
+
+
+def test_learned_weights_adapt_from_where_they_start() -> None:
+    wheel = Roulette(scores=(33, 12, 9), segment=2, reaction=0.5, learned=LEARNED)
+    memory = wheel.start(portfolio_named("zone,worst-node,greedy,regret-2"))
+    assert weights(memory) == pytest.approx([6, 18, 19.2, 4.8])
+    _, update = wheel.functions()
+    update(memory, 0, 1, BEST, 0.0)
+    update(memory, 0, 1, ACCEPTED, 0.0)
+    assert weights(memory) == pytest.approx([3 + 21 / 2, 18, 19.2, 2.4 + 21 / 2])
+
+
+def test_an_operator_with_a_learned_weight_of_zero_can_come_back() -> None:
+    wheel = Roulette(segment=1, reaction=0.1, learned=LEARNED)
+    portfolio = portfolio_named("zone,pair,greedy")
+    memory = wheel.start(portfolio)
+    assert 0 < weights(memory)[1] < 1e-6
+    _, update = wheel.functions()
+    update(memory, 1, 0, BEST, 0.0)
+    assert weights(memory)[1] == pytest.approx(3.3)
+    # Where all of a phase have none, they share their turns.
+    none = Roulette(learned={"zone": 0.0, "pair": 0.0, "greedy": 1.0}).start(portfolio)
+    assert weights(none)[0] == weights(none)[1] > 0
+
+
+def test_a_search_starts_from_the_learned_weights() -> None:
+    portfolio = "zone,pair,worst-node,greedy,regret-2"
+    kept, adapted = (
+        solve("E-n22-k4", MaxIterations(4000), selector=Roulette(reaction=reaction, learned=LEARNED),
+              portfolio=portfolio, seed=1)
+        for reaction in (0.0, 0.5)
+    )  # fmt: skip
+    used = {use.name: use.used / 4000 for use in kept.operators}
+    assert used == pytest.approx(
+        {"zone": 1 / 4, "pair": 0, "worst-node": 3 / 4, "greedy": 4 / 5, "regret-2": 1 / 5}, abs=0.03
+    )
+    moved = {use.name: use.used / 4000 for use in adapted.operators}
+    assert moved["worst-node"] != pytest.approx(used["worst-node"], abs=0.05)
+
+
+def test_an_operator_without_a_learned_weight_is_refused() -> None:
+    sentence = "selector 'mine' was trained without operator 'cluster'."
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        Roulette(name="mine", learned=LEARNED).start(portfolio_named("zone,cluster,greedy"))

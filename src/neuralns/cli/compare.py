@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -36,6 +37,7 @@ def compare(
     portfolio: Annotated[str, typer.Option(metavar="NAME|a,b,c", help="modern, paper, ... or operators.")] = "modern",
     temperature: Annotated[float | None, typer.Option(metavar="T", help="Of policies; 0.01 by default.")] = None,
     decide_every: Annotated[int, typer.Option(metavar="K", help="A policy decides every K iterations.")] = 1,
+    scale: options.Quotas = None,
     customers: options.Customers = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE.csv", help="Write runs as they end; resumes.")
@@ -84,6 +86,7 @@ def compare(
             )
             for problem in problems:
                 contestants[name].start(chosen, problem.customers)
+    quotas = options.parse_scale(scale)
     if output is not None:
         check_writable(output)
     if plot is not None:
@@ -100,12 +103,12 @@ def compare(
 
     with announce_compilation(messages):
         if "best-fixed" in names:
-            pair = best_fixed(problems, chosen, stop)
+            pair = best_fixed(problems, chosen, stop, workers=workers, scale=quotas)
             messages.print(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
             contestants = {name: pair if name == "best-fixed" else contestants[name] for name in names}
         outcomes, curves = run(
             problems, contestants, stop, seeds, chosen, None if output is None else Path(output), workers=workers,
-            notify=show,
+            scale=quotas, notify=show,
         )  # fmt: skip
     verdicts = judge(outcomes, names[0])
     if plot is not None:
@@ -127,7 +130,11 @@ def compare(
                 }
             )
     if as_json:
-        print(json.dumps({"results": rows, "verdicts": [asdict(verdict) for verdict in verdicts]}))
+        entries = [asdict(verdict) for verdict in verdicts]
+        for entry in entries:
+            # One pair has no interval, and JSON no word for that but null.
+            entry["ci"] = None if math.isnan(entry["ci"]) else entry["ci"]
+        print(json.dumps({"results": rows, "verdicts": entries}))
         return
     console = plain_console()
     console.width = max(console.width, 140)
@@ -149,10 +156,11 @@ def compare(
         table.add_column(column, justify="left" if column == "selector" else "right", no_wrap=True)
     for verdict in verdicts:
         same = verdict.selector == names[0]
+        ci = "" if math.isnan(verdict.ci) else f" ± {verdict.ci:.3f}"
         table.add_row(
             verdict.selector,
             f"{verdict.excess:.3f} %",
-            "" if same else f"{verdict.difference:+.3f} ± {verdict.ci:.3f} %",
+            "" if same else f"{verdict.difference:+.3f}{ci} %",
             "" if same else f"{verdict.p:.4f}",
             "" if same else f"{verdict.adjusted:.4f}",
             "" if same else f"{verdict.effect:+.2f}",

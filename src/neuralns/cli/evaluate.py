@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import Progress
@@ -12,6 +12,9 @@ from rich.table import Table
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
+
+if TYPE_CHECKING:
+    from neuralns.mdp.in_search import SearchEvaluation
 
 
 def evaluate(
@@ -30,6 +33,10 @@ def evaluate(
     tours: Annotated[str, typer.Option(metavar="SET", help="Start tours: train, validate or test.")] = "test",
     episodes: Annotated[int, typer.Option(metavar="N", help="Start tours to play.")] = 128,
     seeds: Annotated[int, typer.Option(metavar="S", help="How often, with other random numbers and training.")] = 10,
+    in_search: Annotated[
+        int | None,
+        typer.Option("--in-search", metavar="N", help="Run N iterations of ALNS from each tour instead of episodes."),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Play episodes of the operator-selection MDP and report the mean reward.
@@ -41,9 +48,12 @@ def evaluate(
         neuralns evaluate --agent best-fixed --setting distance
 
         neuralns evaluate --agent mine.policy --instance C101 --customers 40 --json
+
+        neuralns evaluate --agent roulette --in-search 20
     """
     from neuralns.cli.progress import announce_compilation
     from neuralns.mdp.evaluate import evaluate
+    from neuralns.mdp.in_search import evaluate_in_search
     from neuralns.mdp.mdp import make_mdp
 
     mdp = make_mdp(instance, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
@@ -53,6 +63,13 @@ def evaluate(
         Progress(console=messages, transient=True, disable=not messages.is_terminal) as bar,
     ):
         task = bar.add_task(f"{agent} on {mdp.instance.name}", total=seeds)
+        if in_search is not None:
+            searched = evaluate_in_search(
+                mdp, agent, pairs=in_search, tours=tours, episodes=episodes, seeds=seeds,
+                progress=lambda done, _: bar.update(task, completed=done),
+            )  # fmt: skip
+            _print_searched(searched, as_json)
+            return
         found = evaluate(
             mdp, agent, tours=tours, episodes=episodes, seeds=seeds,
             progress=lambda done, _: bar.update(task, completed=done),
@@ -80,3 +97,15 @@ def evaluate(
     for name, share in found.shares.items():
         table.add_row(f"  {name}", f"{100 * share:.1f} %")
     console.print(table)
+
+
+def _print_searched(found: SearchEvaluation, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(found.as_dict()))
+        return
+    seeds, episodes = found.costs.shape
+    shown = ["" if math.isnan(ci) else f" ± {ci:.1f}" for ci in (found.average_ci, found.minimum_ci)]
+    plain_console(soft_wrap=True).print(
+        f"{found.agent} on {found.mdp.instance.name}: {found.pairs} iterations of ALNS from each of {episodes} tours, "
+        f"{seeds} seeds\naverage F {found.average:.2f}{shown[0]}\nminimum F {found.minimum:.2f}{shown[1]}"
+    )

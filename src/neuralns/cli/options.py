@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from neuralns.errors import InputError
+
 InstanceName = Annotated[
     str, typer.Argument(metavar="INSTANCE", help="A file (VRPLIB, Solomon, JSON) or the name of a bundled instance.")
 ]
@@ -31,3 +33,19 @@ MdpPortfolio = Annotated[
 ]
 Scale = Annotated[int | None, typer.Option(metavar="D", help="Customers removed at a time; a fifth by default.")]
 Budget = Annotated[int, typer.Option(metavar="B", help="Pairs of operators in an episode.")]
+Quotas = Annotated[
+    str | None, typer.Option(metavar="D", help="Customers removed at a time: a number, a share below 1, or LOW-HIGH.")
+]
+
+
+def parse_scale(text: str | None) -> tuple[float, float] | None:
+    """Return the least and most customers to remove that a text such as ``5-20`` or ``0.1`` names."""
+    if text is None:
+        return None
+    try:
+        parts = [float(part) for part in text.split("-")]
+    except ValueError:
+        parts = []
+    if not 1 <= len(parts) <= 2:
+        raise InputError(f"scale {text!r} must be a number, a share below 1, or LOW-HIGH.")
+    return (parts[0], parts[-1])

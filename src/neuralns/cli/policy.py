@@ -10,17 +10,27 @@ from neuralns.cli.printing import plain_console
 
 
 def policy(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A policy file, or the name of a bundled policy.")],
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="A policy file, or the name of a bundled policy.")
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print the card of a policy: network, operators, where it was trained and how well it did.
+    """Print the card of a policy: network, operators, where it was trained and how well it did; or list the bundled.
 
     Examples:
 
+        neuralns policy
+
         neuralns policy mine.policy
     """
-    from neuralns.selection.policy_file import describe, read_policy
+    from neuralns.selection.policy_file import bundled_policies, describe, read_policy
 
+    if file is None:
+        if as_json:
+            print(json.dumps(list(bundled_policies())))
+        else:
+            plain_console().print("\n".join(bundled_policies()))
+        return
     found = read_policy(file)
     if as_json:
         print(json.dumps(dict(found.card)))

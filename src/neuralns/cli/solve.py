@@ -46,10 +46,7 @@ def solve(
         list[str] | None,
         typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join a portfolio given by name."),
     ] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(metavar="D", help="Customers removed at a time: a number, a share below 1, or LOW-HIGH."),
-    ] = None,
+    scale: options.Quotas = None,
     rounding: options.Rounding = None,
     vehicle_cost: options.VehicleCost = None,
     customers: options.Customers = None,
@@ -103,7 +100,7 @@ def solve(
     if loaded and "," not in chosen.name:
         chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
     chooser.start(chosen)
-    quotas = _parse_scale(scale)
+    quotas = options.parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost) for source in instances]
     # The solution beside an instance is read as its best known one.
     files = [Path(source) for source in instances if Path(source).is_file()]
@@ -205,15 +202,3 @@ def solve(
 
 def _fill(pattern: str, name: str) -> str:
     return pattern.replace("{name}", name.replace("/", "_"))
-
-
-def _parse_scale(text: str | None) -> float | int | tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        parts = [float(part) for part in text.split("-")]
-    except ValueError:
-        parts = []
-    if not 1 <= len(parts) <= 2:
-        raise InputError(f"scale {text!r} must be a number, a share below 1, or LOW-HIGH.")
-    return (parts[0], parts[-1])

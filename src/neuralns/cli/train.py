@@ -36,6 +36,9 @@ def train(
     ] = "random",
     scale: options.Scale = None,
     budget: options.Budget = 10,
+    acceptance: Annotated[
+        str, typer.Option(metavar="NAME", help="Keep what a pair gives always, or only if improving, as a late search.")
+    ] = "always",
     hidden: Annotated[
         str | None, typer.Option(metavar="a,b", help="Widths of the hidden layers of mlp and small.")
     ] = None,
@@ -69,7 +72,15 @@ def train(
     if seeds < 1:
         raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
     mdps = [
-        make_mdp(name, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
+        make_mdp(
+            name,
+            customers=customers,
+            setting=setting,
+            portfolio=portfolio,
+            scale=scale,
+            budget=budget,
+            acceptance=acceptance,
+        )
         for name in instances
     ]
     messages = plain_console(stderr=True)
@@ -123,7 +134,8 @@ def train(
     console = plain_console(soft_wrap=True)
     for seed, policy in enumerate(done.policies):
         test = f", test {done.tests[seed]:.1f}" if done.tests else ""
-        console.print(f"seed {seed}: validation {policy.card['validation_reward']:.1f}{test}")
+        score = policy.card["validation_reward"]
+        console.print(f"seed {seed}: " + ("not validated yet" if score is None else f"validation {score:.1f}{test}"))
     if not done.finished:
         console.print(f"stopped at step {done.step} of {config.steps}; go on with the same command and --resume")
     console.print(f"policy of seed {done.best} written to {output}")

@@ -183,22 +183,23 @@ def compare(
     return outcomes, [point for point in curves if (point.instance, point.selector, point.limit, point.seed) in asked]
 
 
-def best_fixed(instances: Sequence[Instance], portfolio: Portfolio, stop: Stop, **options: Any) -> Fixed:
+def best_fixed(
+    instances: Sequence[Instance], portfolio: Portfolio, stop: Stop, *, workers: int = 1, **options: Any
+) -> Fixed:
     """Return the pair with the lowest mean cost in short trials on the instances, each from a seed of its own."""
     if math.isfinite(stop.iterations):
         short: Stop = MaxIterations(max(1, int(stop.iterations * TRIAL_SHARE)))
     else:
         short = MaxTime(stop.time * TRIAL_SHARE)
     pairs = [Fixed(one.name, other.name) for one in portfolio.destroys for other in portfolio.repairs]
-    costs = np.array(
-        [
-            [
-                solve(instance, short, selector=pair, portfolio=portfolio, seed=TRIAL_SEED, **options).cost
-                for instance in instances
-            ]
-            for pair in pairs
-        ]
-    )
+    trials = [(pair, instance) for pair in pairs for instance in instances]
+
+    def run(trial: tuple[Fixed, Instance]) -> float:
+        pair, instance = trial
+        return solve(instance, short, selector=pair, portfolio=portfolio, seed=TRIAL_SEED, **options).cost
+
+    with ThreadPoolExecutor(workers) as pool:
+        costs = np.array(list(pool.map(run, trials))).reshape(len(pairs), len(instances))
     return pairs[int((costs / costs.min(axis=0)).mean(axis=1).argmin())]
 
 
@@ -219,7 +220,9 @@ def judge(outcomes: Iterable[Outcome], reference: str) -> list[Verdict]:
     for selector, entries in costs.items():
         keys = sorted(entries)
         excess = float(np.mean([100 * (entries[key] / best[key[0]] - 1) for key in keys]))
-        differences = np.array([100 * (entries[key] / costs[reference][key] - 1) for key in keys])
+        own, other = (np.array([each[key] for key in keys]) for each in (entries, costs[reference]))
+        # Costs are subtracted first, so that differences of one size tie.
+        differences = 100 * (own - other) / other
         p, effect, ci = 1.0, 0.0, math.nan
         if len(keys) > 1:
             ci = float(t.ppf(0.975, len(keys) - 1) * differences.std(ddof=1) / math.sqrt(len(keys)))
@@ -254,7 +257,7 @@ def read_rows(path: Path, kind: type[Any]) -> list[Any]:
     if not path.exists():
         return []
     casts = {"int": int, "float": float, "str": str}
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8", errors="replace", newline="") as file:
         reader = csv.DictReader(file)
         names = [entry.name for entry in fields(kind)]
         if reader.fieldnames != names:

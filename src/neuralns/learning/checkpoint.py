@@ -57,10 +57,10 @@ def read_checkpoint(training: Training, path: str | os.PathLike[str], about: dic
     try:
         with safe_open(os.fspath(path), framework="pt") as file:
             numbers = json.loads((file.metadata() or {})[_KEY])
+            saved = dict(numbers["about"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, OSError, ValueError, KeyError) as error:
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: is not a checkpoint, or is damaged ({error}).") from None
-    saved = numbers.get("about", {})
     for name, value in about.items():
         if saved.get(name) != value:
             raise InputError(
@@ -74,10 +74,9 @@ def read_checkpoint(training: Training, path: str | os.PathLike[str], about: dic
     try:
         learner.online.load_state_dict(part("online"))
         learner.target.load_state_dict(part("target"))
-        for name, tensor in part("best").items():
-            training.best_parameters[name].copy_(tensor)
-        for name, tensor in part("replay").items():
-            learner.replay.tensors()[name].copy_(tensor)
+        for group, own in (("best", training.best_parameters), ("replay", learner.replay.tensors())):
+            for name, values in own.items():
+                values.copy_(tensors[f"{group}.{name}"])
         training.best_scores[:] = tensors["best_scores"].numpy()
         for number, parameter in enumerate(learner.online.parameters()):
             moments = {
@@ -85,11 +84,9 @@ def read_checkpoint(training: Training, path: str | os.PathLike[str], about: dic
             }
             if moments:
                 # The fused Adam keeps its count of steps, too, where the parameters are.
-                learner.optimiser.state[parameter] = {
-                    name: value.to(learner.device) for name, value in moments.items()
-                }
+                learner.optimiser.state[parameter] = {name: value.to(learner.device) for name, value in moments.items()}
         training.step, training.ticks = int(numbers["step"]), int(numbers["ticks"])
         learner.replay.filled, learner.replay.now = int(numbers["filled"]), int(numbers["now"])
-    except (KeyError, RuntimeError, ValueError) as error:
+    except (KeyError, RuntimeError, ValueError, TypeError) as error:
         raise InputError(f"{path}: does not fit this run ({str(error).splitlines()[0]}).") from None
     training.last_validation = np.full(len(training.tasks), np.nan)

@@ -19,6 +19,7 @@ from neuralns.learning.networks import GAT, MLP, Shape, make_network
 
 torch.set_num_threads(1)
 
+MOST_HIDDEN = 8
 HIDDEN = {"mlp": (256, 128, 64, 32), "small": (32, 16), "gat": ()}
 
 
@@ -43,7 +44,7 @@ class Config:
     replay
         Transitions remembered; 0 stands for 20 % of the steps.
     reward
-        ``final`` or ``improvement``; scaled by ``reward_scale`` over the mean F of the starts.
+        ``final`` or ``improvement``; scaled so that random actions gain ``reward_scale`` in an episode on average.
     epsilon, epsilon_share
         Exploration at last, and the share of steps over which it falls linearly from 1.
     target_every
@@ -71,7 +72,7 @@ class Config:
     loss: str = "squared"
     replay: int = 0
     reward: str = "final"
-    reward_scale: float = 5.0
+    reward_scale: float = 2.5
     epsilon: float = 0.1
     epsilon_share: float = 0.1
     target_every: int = 50
@@ -95,6 +96,8 @@ class Config:
                 raise InputError(f"{name.replace('_', ' ')} {getattr(self, name)} must be at least 1.")
         hidden = self.hidden or HIDDEN[self.network]
         object.__setattr__(self, "hidden", tuple(hidden))
+        if len(hidden) > MOST_HIDDEN:
+            raise InputError(f"{len(hidden)} hidden layers are too many; {MOST_HIDDEN} at most.")
         names = ("width", "layers", "heads", "graph") if self.network == "gat" else ("hidden",)
         object.__setattr__(self, "options", {name: getattr(self, name) for name in names})
 
@@ -113,11 +116,17 @@ def preset(name: str, network: str = "mlp") -> Config:
     if name == "paper":
         return Config(network, "rich" if network == "small" else "paper", steps=25_000 if network == "gat" else 15_000)
     if name == "strong":
-        return Config(
+        common = Config(
             network, "rich", steps=15_000, lanes=64, batch=128, learning_rate=0.001, anneal=True, loss="huber",
             replay=60_000, reward="improvement", epsilon=0.05, epsilon_share=0.2, target_every=200, double=True,
             n_step=2, validate_every=1000, tours=4000,
         )  # fmt: skip
+        if network == "small":
+            return replace(common, steps=30_000)
+        if network == "gat":
+            # Attention costs many times more a step than an MLP.
+            return replace(common, steps=12_000, lanes=32, batch=64, replay=30_000, tours=2000)
+        return common
     raise InputError(f"preset {name!r} is not known; choose paper or strong.")
 
 
@@ -231,13 +240,13 @@ class Learner:
         values: Tensor = self.online(rows, node_mask, edges).masked_fill(~masks, -torch.inf)
         return values.argmax(-1)
 
-    def explore(self, greedy: Tensor, masks: Tensor, step: int) -> Tensor:
-        """Replace each action by a random allowed one with probability ε."""
+    def explore(self, greedy: Tensor, masks: Tensor, tick: int, epsilon: float) -> Tensor:
+        """Replace each action by a random allowed one with probability ε; ``tick`` counts what was drawn before."""
         lanes = greedy.shape[1]
-        random = torch.from_numpy(self.draws.uniform(EXPLORE, step, lanes)).to(self.device)
-        noise = torch.from_numpy(self.draws.uniform(PICK, step, lanes * masks.shape[2])).to(self.device)
+        random = torch.from_numpy(self.draws.uniform(EXPLORE, tick, lanes)).to(self.device)
+        noise = torch.from_numpy(self.draws.uniform(PICK, tick, lanes * masks.shape[2])).to(self.device)
         picked = (noise.view(masks.shape) + 1.0).masked_fill(~masks, 0.0).argmax(-1)
-        return torch.where(random < self.epsilon(step), picked, greedy)
+        return torch.where(random < epsilon, picked, greedy)
 
     def learn(self, step: int) -> Tensor:
         """Do one gradient step; return the loss of each seed."""

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
@@ -50,7 +51,8 @@ class Trained:
     @property
     def best(self) -> int:
         """Which seed did best on the validation tours."""
-        return int(np.argmax([policy.card["validation_reward"] for policy in self.policies]))
+        scores = [policy.card["validation_reward"] for policy in self.policies]
+        return int(np.argmax([-np.inf if score is None else score for score in scores]))
 
 
 def seed_file(output: str | os.PathLike[str], seed: int) -> Path:
@@ -103,6 +105,7 @@ def train(
         "operators": list(mdps[0].portfolio.names),
         "scale": [mdp.scale for mdp in mdps],
         "budget": mdps[0].budget,
+        "acceptance": mdps[0].acceptance,
     }
     training = Training(make_tasks(mdps, seeds, start, config.tours), config, device, threads)
     if resume:
@@ -167,7 +170,7 @@ class _Log:
     """A CSV line and TensorBoard scalars for every validation."""
 
     def __init__(self, path: Path | None, folder: str | os.PathLike[str] | None, seeds: int, append: bool) -> None:
-        self._last: tuple[float, ...] = ()
+        self._last: npt.NDArray[np.float64] | None = None
         self._writer: Any = None
         if folder is not None:
             try:
@@ -185,10 +188,10 @@ class _Log:
             self._rows.writerow(["step", "seconds", "epsilon", "steps_a_second", *names])
 
     def add(self, report: Report) -> None:
-        validation = tuple(map(float, report.validation))
-        if np.isnan(validation).any() or (validation == self._last and report.step < report.steps):
+        # Every validation makes an array of its own, also where the figures are the same.
+        if np.isnan(report.validation).any() or report.validation is self._last:
             return
-        self._last = validation
+        self._last = report.validation
         rate = report.done / report.seconds if report.seconds > 0 else 0.0
         columns = (report.returns, report.loss, report.validation)
         if self._rows is not None and self._file is not None:

@@ -29,7 +29,7 @@ SHAKES = 10
 def starting_tours(mdp: MDP, start: str, name: str, count: int) -> list[Solution]:
     """Return the first tours of the set ``train``, ``validate`` or ``test`` for a way of starting.
 
-    ``random``: the MDP's random tours. ``savings``: the savings solution after none to ten random pairs of operators.
+    ``random``: the MDP's random tours. ``savings``: the savings solution after one to ten random pairs of operators.
     ``search``: the current solutions of ALNS runs from savings, evenly spread over the runs.
     """
     if start == "random":
@@ -54,7 +54,7 @@ def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:
     rng = np.random.default_rng(named_seed("savings", name, mdp.instance.name))
     lanes = Lanes([mdp] * count, observes_nodes=False)
     lanes.reset([first] * count, rng.integers(0, 2**63, count).astype(np.uint64))
-    wanted = rng.integers(0, min(SHAKES, mdp.budget) + 1, count)
+    wanted = rng.integers(1, min(SHAKES, mdp.budget) + 1, count)
     found: list[Solution] = [first] * count
     for pair in range(1, int(wanted.max(initial=0)) + 1):
         for _ in range(2):
@@ -87,7 +87,7 @@ def _met(mdp: MDP, name: str, count: int) -> list[Solution]:
         search = Search(plan, named_seed("search", name, mdp.instance.name, run), 0.0)
         wanted = len(range(run, count, runs))
         for number in range(wanted):
-            goal = round(iterations * number / wanted)
+            goal = round(iterations * (number + 1) / wanted)
             while search.iteration < goal:
                 search.advance(goal - search.iteration)
             found.append(search.current())

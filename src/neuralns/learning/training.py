@@ -17,7 +17,9 @@ from neuralns.errors import InputError
 from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner
 from neuralns.learning.networks import Shape
 from neuralns.mdp.lanes import Lanes, Tours
-from neuralns.mdp.mdp import MDP, episode_seeds
+from neuralns.mdp.mdp import MDP, episode_seeds, named_seed
+from neuralns.operators.state import SOME_NEIGHBOURS
+from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.solution import Solution
 from neuralns.selection.attention import NEAREST
 from neuralns.selection.features import features_named
@@ -66,9 +68,9 @@ class _Players:
         self.edges: npt.NDArray[np.int32] | None = None
         if learner.config.network == "gat" and learner.config.graph == "nearest":
             self.edges = np.tile(np.arange(learner.nodes, dtype=np.int32)[None, :, None], (len(flat), 1, 2 + NEAREST))
-            for lane in range(len(flat)):
-                # The table that compiled policies read: where distances tie, another one may hold other nodes.
-                near = self.lanes.state(lane).neighbours[:, :NEAREST]
+            for lane, mdp in enumerate(flat):
+                # The first of many, as compiled policies read them: the last ones are arbitrary where distances tie.
+                near = nearest_neighbours(mdp.instance, SOME_NEIGHBOURS)[:, :NEAREST]
                 self.edges[lane, : len(near), 2 : 2 + near.shape[1]] = near
 
     def observe(self) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -142,8 +144,7 @@ class Training:
         self._tours = Tours(solutions)
         self._offsets = np.array([offset for offset, _ in first]).reshape(len(tasks), -1)
         self._counts = np.array([count for _, count in first]).reshape(len(tasks), -1)
-        means = [float(np.mean([start.cost for starts in task.starts for start in starts])) for task in tasks]
-        self.reward_scales = config.reward_scale / np.maximum(np.array(means), 1e-300)
+        self.reward_scales = config.reward_scale / self._typical_gains()
         self._scales = torch.tensor(self.reward_scales, dtype=torch.float32, device=parts.device)[:, None]
 
         validating = [[m for m, starts in zip(t.mdps, t.validation, strict=True) for _ in starts] for t in tasks]
@@ -167,6 +168,19 @@ class Training:
         self.last_validation = np.full(len(tasks), np.nan)
         self.last_returns = np.full(len(tasks), np.nan)
 
+    def _typical_gains(self) -> npt.NDArray[np.float64]:
+        """Return for each agent the mean size of what an episode of random actions gains."""
+        lanes, rng = self._players.lanes, np.random.default_rng(named_seed("typical gains"))
+        agents, count = self._offsets.shape
+        # The same random numbers for each agent, so that none depends on how many there are.
+        seeds = np.tile(rng.integers(0, 2**63, count).astype(np.uint64), agents)
+        lanes.reset(self._tours, seeds, self._offsets.reshape(-1))
+        while not lanes.done:
+            noise = np.tile(rng.random((count, lanes.action_mask.shape[1])), (agents, 1))
+            lanes.step(((1.0 + noise) * lanes.action_mask).argmax(axis=1))
+        gains = np.abs(lanes.start_costs - lanes.costs).reshape(len(self.tasks), -1).mean(axis=1)
+        return np.where(gains > 0, gains, 1.0)
+
     def policy(self, agent: int, **card: Any) -> Policy:
         """Return the best policy of an agent, with more entries for its card."""
         config, task = self.config, self.tasks[agent]
@@ -186,13 +200,17 @@ class Training:
             "sizes": sizes,
             "scale": [mdp.scale for mdp in task.mdps] if len(sizes) > 1 else task.mdps[0].scale,
             "budget": task.mdps[0].budget,
+            "acceptance": task.mdps[0].acceptance,
             "seed": task.seed,
             "reward_scale": float(self.reward_scales[agent]),
-            "validation_reward": float(self.best_scores[agent]),
+            "validation_reward": float(self.best_scores[agent]) if np.isfinite(self.best_scores[agent]) else None,
             "training": config.as_dict(),
             "neuralns": __version__,
         }
-        tensors = {name: values[agent].cpu().numpy() for name, values in self.best_parameters.items()}
+        validated = bool(np.isfinite(self.best_scores[agent]))
+        # Before the first validation the present parameters are the best that there are.
+        parameters = self.best_parameters if validated else self.learner.online.state_dict()
+        tensors = {name: values[agent].cpu().numpy() for name, values in parameters.items()}
         return Policy({**entries, **card}, tensors)
 
     @property
@@ -248,7 +266,7 @@ class Training:
         while not done:
             rows, masks, edges = players.observe()
             actions = learner.act(rows, masks, learner.node_mask, edges)
-            actions = learner.explore(actions, masks, self.ticks if warm else 0)
+            actions = learner.explore(actions, masks, self.ticks, learner.epsilon(self.step) if warm else 1.0)
             players.step(actions)
             done = players.lanes.done
             rewards = torch.from_numpy(players.lanes.rewards.astype(np.float32)).view(len(self.tasks), count)

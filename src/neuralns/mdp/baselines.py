@@ -11,7 +11,7 @@ from numba import types
 
 from neuralns.compiling import compile_for, compiled
 from neuralns.errors import InputError
-from neuralns.mdp.lanes import BUDGET, LEFT, PHASE, SCALE, Lanes, step_lane
+from neuralns.mdp.lanes import BUDGET, LEFT, PHASE, SCALE, UNDO_WORSE, Lanes, step_lane
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
 from neuralns.operators.contract import FINE, apply_destroy, apply_repair
 from neuralns.operators.registry import tables_type
@@ -26,6 +26,7 @@ from neuralns.operators.state import (
     seed_generator,
     state_at,
     state_type,
+    undo,
 )
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.learned_roulette import LearnedRoulette
@@ -93,13 +94,15 @@ def train_roulette(
 
 
 @compiled
-def _apply_pair(state, tables, destroy, repair, quota):
+def _apply_pair(state, tables, destroy, repair, quota, undo_worse):
     checkpoint(state)
     status = apply_destroy(state, tables, destroy, quota)
     if status != FINE:
         return status
     status = apply_repair(state, tables, repair)
     remember(state)
+    if undo_worse and state.cost > state.saved_cost:
+        undo(state)
     close_empty_routes(state)
     note_gain(state, state.saved_cost - state.cost)
     return status
@@ -119,7 +122,7 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
     rounds = max(1, np.int64(np.ceil(np.log2(pairs))))
     for lane in range(len(addresses)):
         state = state_at(addresses[lane])
-        quota = longs[lane, SCALE]
+        quota, undo_worse = longs[lane, SCALE], longs[lane, UNDO_WORSE] != 0
         while longs[lane, LEFT] > 0:
             seed_generator(copy, random_word(state))
             sums[:] = 0.0
@@ -133,11 +136,13 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
                     pair = order[index]
                     for _ in range(max(1, rollouts * pairs // (rounds * alive))):
                         copy_routes(state, copy)
-                        status = _apply_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota)
+                        status = _apply_pair(
+                            copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, undo_worse
+                        )
                         for later in range(longs[lane, LEFT] - 1):
                             if status == FINE:
                                 copy.left = (longs[lane, LEFT] - 1 - later) / longs[lane, BUDGET]
-                                status = _apply_pair(copy, tables, then_destroy, then_repair, quota)
+                                status = _apply_pair(copy, tables, then_destroy, then_repair, quota, undo_worse)
                         if status != FINE:
                             longs[lane, PHASE] = -status
                             return lane

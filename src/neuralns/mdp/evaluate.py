@@ -18,6 +18,7 @@ from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds
 from neuralns.problem.solution import Solution
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.named import selector_named
+from neuralns.selection.policy_file import is_policy
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
@@ -96,7 +97,7 @@ def agent_named(name: str, mdp: MDP) -> Agent:
         raise InputError("agent 'roulette' learns from a search and plays no episodes; lrw is its learned form.")
     elif "{seed}" in name and Path(name.replace("{seed}", "0")).is_file():
         return PoliciesAgent(name)
-    elif Path(name).is_file():
+    elif is_policy(name):
         selector = selector_named(name, temperature=0.0)
     else:
         raise InputError(

@@ -33,15 +33,16 @@ from neuralns.operators.state import (
     routes_of,
     seed_generator,
     state_at,
+    undo,
 )
 from neuralns.problem.solution import Solution
 from neuralns.selection.features import RICH, FeatureSet, features_named, write_dynamic, write_globals, write_static
 from neuralns.selection.selector import Selector, choose_type, memory_type
 
 # Columns of the lanes' numbers.
-PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE = range(6)
+PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE, UNDO_WORSE = range(7)
 START_COST, COST, REWARD = range(3)
-_LONG_COLUMNS, _FLOAT_COLUMNS = 6, 3
+_LONG_COLUMNS, _FLOAT_COLUMNS = 7, 3
 
 _longs = types.Array(types.int64, 1, "C")
 _long_table = types.Array(types.int64, 2, "C")
@@ -69,6 +70,8 @@ def step_lane(state, tables, action, longs, floats, lane):
     if status != FINE:
         return status
     remember(state)
+    if longs[lane, UNDO_WORSE] != 0 and state.cost > before:
+        undo(state)
     close_empty_routes(state)
     note_gain(state, before - state.cost)
     longs[lane, PHASE] = 0
@@ -263,6 +266,7 @@ class Lanes:
         self._floats = np.zeros((count, _FLOAT_COLUMNS))
         self._longs[:, BUDGET] = [mdp.budget for mdp in mdps]
         self._longs[:, SCALE] = [mdp.scale for mdp in mdps]
+        self._longs[:, UNDO_WORSE] = [mdp.acceptance == "improving" for mdp in mdps]
         self._longs[:, PAY_AT_ONCE] = [mdp.reward == "improvement" for mdp in mdps]
         self._allowed = np.array(
             [[name in mdp.portfolio.names for name in self.portfolio.names] for mdp in mdps], dtype=np.int8

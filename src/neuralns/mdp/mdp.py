@@ -22,8 +22,10 @@ from neuralns.problem.solution import Solution
 
 Setting = Literal["paper", "distance"]
 Reward = Literal["final", "improvement"]
+Acceptance = Literal["always", "improving"]
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 REWARDS: tuple[Reward, ...] = get_args(Reward)
+ACCEPTANCES: tuple[Acceptance, ...] = get_args(Acceptance)
 SETS = ("train", "validate", "test")
 """The three disjoint sets of start tours."""
 SET_SIZE = 128
@@ -40,6 +42,9 @@ class MDP:
     which puts them back and uses up one of ``budget`` pairs. When the budget is used up the reward is F(S_0) − F(S_T);
     with ``reward="improvement"`` each pair is paid what it improves at once, which sums up to the same.
 
+    With ``acceptance="improving"`` a pair that makes the tours dearer is undone, as a late search would: rewards are
+    then never negative. The paper's MDP keeps what every pair gives (``always``).
+
     Actions are numbered through the portfolio, the destroy operators first.
     """
 
@@ -49,6 +54,7 @@ class MDP:
     scale: int
     budget: int = DEFAULT_BUDGET
     reward: Reward = "final"
+    acceptance: Acceptance = "always"
 
     @property
     def steps(self) -> int:
@@ -93,6 +99,7 @@ def make_mdp(
     scale: int | None = None,
     budget: int = DEFAULT_BUDGET,
     reward: str = "final",
+    acceptance: str = "always",
 ) -> MDP:
     """Return the MDP of an instance in a named setting.
 
@@ -114,6 +121,8 @@ def make_mdp(
         b, pairs of operators in an episode.
     reward
         ``final`` or ``improvement``.
+    acceptance
+        ``always`` or ``improving``.
 
     Examples
     --------
@@ -129,6 +138,8 @@ def make_mdp(
         raise InputError(f"setting {setting!r} is not known; choose {' or '.join(SETTINGS)}.")
     if reward not in REWARDS:
         raise InputError(f"reward {reward!r} is not known; choose {' or '.join(REWARDS)}.")
+    if acceptance not in ACCEPTANCES:
+        raise InputError(f"acceptance {acceptance!r} is not known; choose {' or '.join(ACCEPTANCES)}.")
     if setting == "paper":
         instance = instance.in_paper_setting()
     if isinstance(portfolio, str):
@@ -141,7 +152,7 @@ def make_mdp(
         raise InputError(f"scale {scale} must lie between 1 and the {instance.customers} customers of the instance.")
     if budget < 1:
         raise InputError(f"budget {budget} must be at least 1 pair.")
-    return MDP(instance, portfolio, setting, scale, budget, reward)
+    return MDP(instance, portfolio, setting, scale, budget, reward, acceptance)
 
 
 def named_seed(*names: object) -> np.random.SeedSequence:

@@ -30,13 +30,14 @@ from neuralns.selection.selector import choose_type, memory_type, update_type
 (
     CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE, REFERENCE, LEFT, LEFT_RATE, DECIDING, ITERATING,
 ) = range(11)  # fmt: skip
-ITERATION, ORIGIN, RULE, LOW, HIGH, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, QUOTA = range(10)
+ITERATION, ORIGIN, RULE, LOW, HIGH, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, QUOTA, COOLING = range(11)
 
 USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
 """Columns of the operators' counters."""
 
 COOLING_STEP = 64
-"""The temperature is renewed when the iteration is a multiple of this, whatever the segments."""
+"""The temperature is renewed when the iteration is a multiple of this, whatever the segments; always in short runs."""
+SHORT_RUN = 100 * COOLING_STEP
 TIMING_STEP = 32
 """One iteration in so many is timed, to tell how much of the time goes into deciding."""
 REFRESH_STEP = 1 << 14
@@ -79,13 +80,14 @@ def _run(
 ):
     """Do so many iterations, fewer if the target or the limit of patience is reached; return a status."""
     state.reference = run[REFERENCE]
+    cooling = counts[COOLING]
     rule, low, span = counts[RULE], counts[LOW], counts[HIGH] - counts[LOW] + 1
     for _ in range(iterations):
         if run[BEST] <= run[TARGET] or counts[ITERATION] - counts[LAST_BEST] >= counts[PATIENCE]:
             break
         iteration = counts[ITERATION]
-        if iteration % COOLING_STEP == 0 or run[TEMPERATURE] < 0.0:
-            since = iteration - iteration % COOLING_STEP - counts[ORIGIN]
+        if iteration % cooling == 0 or run[TEMPERATURE] < 0.0:
+            since = iteration - iteration % cooling - counts[ORIGIN]
             run[TEMPERATURE] = run[START_TEMPERATURE] * np.exp(run[LOG_RATE] * since)
             state.left = max(0.0, run[LEFT] - run[LEFT_RATE] * since)
         timed = iteration % TIMING_STEP == 0

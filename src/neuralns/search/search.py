@@ -94,11 +94,12 @@ class Search:
         self._segment = loop.compiled_loop()
         self._functions = (portfolio.tables, *plan.selector.functions())
 
-        self._run, self._counts = np.zeros(11), np.zeros(10, np.int64)
+        self._run, self._counts = np.zeros(11), np.zeros(11, np.int64)
         run, counts = self._run, self._counts
         run[loop.CURRENT] = run[loop.BEST] = run[loop.REFERENCE] = first.cost
         run[loop.TARGET], run[loop.TEMPERATURE] = plan.stop.target, -1.0
         counts[loop.RULE], (counts[loop.LOW], counts[loop.HIGH]) = plan.acceptance.rule, plan.quotas
+        counts[loop.COOLING] = 1 if plan.stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP
         patience = plan.stop.no_improvement
         counts[loop.PATIENCE] = np.iinfo(np.int64).max if math.isinf(patience) else int(patience)
         self._customers = np.zeros(instance.customers, np.int32)
@@ -106,7 +107,7 @@ class Search:
         self._keep(first)
         self.destroy_counts = np.zeros((MOST_DESTROYS, 4), np.int64)
         self.repair_counts = np.zeros((MOST_REPAIRS, 4), np.int64)
-        self._size = FIRST_SEGMENT
+        self._size = plan.selector.every if isinstance(plan.selector, Scripted) else FIRST_SEGMENT
         self._asking = 0.0
         self._pair: tuple[str, str] = ("", "")
         self._asked: tuple[Situation, npt.NDArray[np.int64]]
@@ -153,19 +154,19 @@ class Search:
         if scripted is not None:
             self._tell(scripted)
             # The clock is looked at after each question.
-            self._size = max(self._size, scripted.every)
             return
         now = self.elapsed
         self._size = _next_size(size, now - begin, plan.stop.time - now)
 
     def _ask(self, scripted: Scripted) -> None:
         portfolio = self.plan.portfolio
+        since = self.iteration - int(self._counts[loop.ORIGIN])
         situation = Situation(
             self.iteration,
             float(self._run[loop.CURRENT]),
             float(self._run[loop.BEST]),
             float(self._run[loop.REFERENCE]),
-            float(self._run[loop.LEFT]),
+            max(0.0, float(self._run[loop.LEFT] - self._run[loop.LEFT_RATE] * since)),
             tuple(entry.name for entry in portfolio.destroys),
             tuple(entry.name for entry in portfolio.repairs),
         )

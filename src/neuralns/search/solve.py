@@ -136,6 +136,7 @@ def solve(
             destroy_counts = sum(report.destroy_counts for report in reports)  # type: ignore[assignment]
             repair_counts = sum(report.repair_counts for report in reports)  # type: ignore[assignment]
         runtime = time.perf_counter() - begin
+        deciding, total = (sum(part) for part in zip(*times, strict=True))
 
     return Result(
         best,
@@ -148,7 +149,7 @@ def solve(
         portfolio.name,
         _uses_of(portfolio, destroy_counts, repair_counts),
         trace,
-        sum(deciding for deciding, _ in times) / max(1.0, sum(total for _, total in times)),
+        deciding / total if total > 0 else 0.0,
     )
 
 

@@ -324,7 +324,10 @@ def write_globals(state, kind, phase, out, base):
     out[base + 31] = (state.saved_n_routes - routes) / 5.0 if waiting else 0.0
     if routes > 1:
         out[base + 32], out[base + 33] = _moves(state, shortest_slot)
-        out[base + 34], out[base + 35] = _moves(state, smallest_slot)
+        if smallest_slot == shortest_slot:
+            out[base + 34], out[base + 35] = out[base + 32], out[base + 33]
+        else:
+            out[base + 34], out[base + 35] = _moves(state, smallest_slot)
     else:
         out[base + 32] = out[base + 34] = 0.0
         out[base + 33] = out[base + 35] = _MOST_MOVE

@@ -1,14 +1,13 @@
 """Selectors by name, as the command line gives them."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from neuralns.errors import InputError
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.learned_roulette import learned_roulette
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
-from neuralns.selection.policy_file import Policy, read_policy
+from neuralns.selection.policy_file import Policy, is_policy, read_policy
 from neuralns.selection.roulette import Roulette
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
@@ -18,8 +17,8 @@ def selector_named(name: str, temperature: float | None = None, every: int = 1) 
     """Return the selector of a name.
 
     ``random``, ``roulette``, ``ucb``, ``thompson``, ``fixed:DESTROY,REPAIR``, a policy file, or ``adaptive:FILE`` for a
-    learned roulette that goes on adapting. A Q-network's choices have a temperature, and may hold for several
-    iterations.
+    learned roulette that goes on adapting. A Q-network's choices have a temperature (``FILE@0.1`` gives it with the
+    name), and may hold for several iterations.
 
     Examples
     --------
@@ -39,11 +38,16 @@ def selector_named(name: str, temperature: float | None = None, every: int = 1) 
         if kind == "lrw":
             return wheel
         return Roulette(name=name, learned=dict(zip(wheel.operators, wheel.weights, strict=True)))
-    if Path(name).is_file():
+    path, at, number = name.rpartition("@")
+    if at and is_policy(path) and not is_policy(name):
+        try:
+            return selector_from(read_policy(path), name, float(number), every)
+        except ValueError:
+            raise InputError(f"selector {name!r}: temperature {number!r} is not a number.") from None
+    if is_policy(name):
         return selector_from(read_policy(name), name, temperature, every)
     raise InputError(
-        f"selector {name!r} is not known; choose {', '.join(_NAMED)}, fixed:DESTROY,REPAIR, a policy file, or "
-        "adaptive:FILE."
+        f"selector {name!r} is not known; choose {', '.join(_NAMED)}, fixed:DESTROY,REPAIR, a policy, or adaptive:FILE."
     )
 
 

@@ -20,6 +20,8 @@ from neuralns.problem.files import write_bytes
 
 FORMAT = 1
 _KEY = "neuralns"
+_FOLDER = Path(__file__).parent / "policies"
+_SUFFIX = ".policy"
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,28 @@ def policy_bytes(policy: Policy) -> bytes:
     return save(tensors, metadata={_KEY: json.dumps({"format": FORMAT, **policy.card})})
 
 
+def bundled_policies() -> tuple[str, ...]:
+    """Return the names of the policies that come with the package."""
+    return tuple(sorted(path.name.removesuffix(_SUFFIX) for path in _FOLDER.glob(f"*{_SUFFIX}")))
+
+
+def is_policy(name: str) -> bool:
+    """Return whether a name is that of a file or of a bundled policy."""
+    return Path(name).is_file() or name in bundled_policies()
+
+
 def read_policy(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy from a file; one that is damaged or of another version is refused."""
+    """Read a policy from a file, or a bundled one by its name; one that is damaged or of another version is refused."""
     from safetensors import SafetensorError, safe_open
 
     name = os.fspath(path)
-    if not Path(name).is_file():
-        raise InputError(f"{name}: cannot be read (no such file).")
+    source = Path(name)
+    if not source.is_file():
+        if name not in bundled_policies():
+            raise InputError(f"{name}: no such file, and no bundled policy of that name (see 'neuralns policy').")
+        source = _FOLDER / f"{name}{_SUFFIX}"
     try:
-        with safe_open(name, framework="np") as file:
+        with safe_open(source, framework="np") as file:
             metadata = file.metadata() or {}
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
     except (SafetensorError, OSError, TypeError, ValueError) as error:

@@ -1,0 +1,130 @@
+"""Agents evaluated inside ALNS, in the setting of the paper's Table 2: few iterations from every test tour."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neuralns.errors import InputError
+from neuralns.mdp.baselines import best_fixed_pair, train_roulette
+from neuralns.mdp.evaluate import confidence
+from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
+from neuralns.search.acceptance import Acceptance, SimulatedAnnealing
+from neuralns.search.search import Plan, Search, prepare
+from neuralns.search.stopping import MaxIterations
+from neuralns.selection.named import selector_named
+from neuralns.selection.selector import Selector
+
+PAIRS = 20
+ACCEPTANCE = SimulatedAnnealing(100.0, 1.0)
+"""The paper's simulated annealing: from temperature 100, cooling geometrically."""
+
+
+@dataclass(frozen=True)
+class SearchEvaluation:
+    """How an agent did inside ALNS: ``costs`` are the best F of each seed and tour."""
+
+    agent: str
+    mdp: MDP
+    pairs: int
+    costs: npt.NDArray[np.float64]
+    seconds: float
+
+    @property
+    def average(self) -> float:
+        """Mean over tours and seeds."""
+        return float(self.costs.mean())
+
+    @property
+    def average_ci(self) -> float:
+        """Half of the 95 % confidence interval of the average over seeds."""
+        return confidence(self.costs.mean(axis=1))
+
+    @property
+    def minimum(self) -> float:
+        """Least over the tours, mean over the seeds."""
+        return float(self.costs.min(axis=1).mean())
+
+    @property
+    def minimum_ci(self) -> float:
+        return confidence(self.costs.min(axis=1))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all figures as plain values."""
+        mdp, seeds = self.mdp, len(self.costs)
+        return {
+            "agent": self.agent,
+            "setting": mdp.setting,
+            "instance": mdp.instance.name.removesuffix(" (paper)").partition(":")[0],
+            "customers": mdp.instance.customers,
+            "portfolio": mdp.portfolio.name,
+            "scale": mdp.scale,
+            "iterations": self.pairs,
+            "episodes": self.costs.shape[1],
+            "seeds": seeds,
+            "average": self.average,
+            "average_ci": None if seeds == 1 else self.average_ci,
+            "minimum": self.minimum,
+            "minimum_ci": None if seeds == 1 else self.minimum_ci,
+        }
+
+
+def evaluate_in_search(
+    mdp: MDP,
+    agent: str | Selector,
+    *,
+    pairs: int = PAIRS,
+    tours: str = "test",
+    episodes: int = SET_SIZE,
+    seeds: int = 10,
+    temperature: float | None = None,
+    acceptance: Acceptance = ACCEPTANCE,
+    progress: Callable[[int, int], object] | None = None,
+) -> SearchEvaluation:
+    """Run ALNS for so many pairs of operators from every start tour, once for each seed.
+
+    ``agent`` is a selector or its name, ``best-fixed`` (found on the training tours), ``lrw`` (trained anew for each
+    seed), or policy files with ``{seed}`` in their name.
+    """
+    if pairs < 1 or seeds < 1:
+        raise InputError(f"{pairs} pairs and {seeds} seeds asked for; at least 1 of each is needed.")
+    starts = mdp.start_tours(tours, episodes)
+    name = agent if isinstance(agent, str) else agent.name
+    fixed = best_fixed_pair(mdp) if agent == "best-fixed" else None
+
+    def selector_for(seed: int) -> Selector:
+        if not isinstance(agent, str):
+            return agent
+        if fixed is not None:
+            return fixed
+        if agent == "lrw":
+            return train_roulette(mdp, seed)
+        if agent == "oracle":
+            raise InputError("the oracle plays episodes of the MDP only.")
+        return selector_named(agent.replace("{seed}", str(seed)), temperature)
+
+    first = selector_for(0)
+    first.start(mdp.portfolio, mdp.instance.customers)
+    prepare(mdp.portfolio, first)
+    begin = time.perf_counter()
+    costs = np.zeros((seeds, len(starts)))
+    for seed in range(seeds):
+        selector = first if seed == 0 else selector_for(seed)
+        for number, start in enumerate(starts):
+            temperatures = acceptance.temperatures(start)
+            plan = Plan(
+                mdp.instance, MaxIterations(pairs), selector, mdp.portfolio, (mdp.scale, mdp.scale), acceptance,
+                temperatures, start,
+            )  # fmt: skip
+            search = Search(plan, named_seed("in search", seed, number), time.perf_counter())
+            while search.reason_to_stop() is None:
+                search.advance()
+            costs[seed, number] = search.best().cost
+        if progress is not None:
+            progress(seed + 1, seeds)
+    return SearchEvaluation(name, mdp, pairs, costs, time.perf_counter() - begin)

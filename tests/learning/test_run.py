@@ -1,0 +1,303 @@
+"""Training runs with their files: what is written, what Ctrl-C leaves, and how a run goes on."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import neuralns
+from agents import short
+from neuralns import InputError, evaluate, make_mdp
+from neuralns.learning import run
+from neuralns.learning.run import Trained, seed_file, train
+from neuralns.learning.training import Report
+from neuralns.selection.features import RICH
+from neuralns.selection.policy import PolicySelector
+from neuralns.selection.policy_file import Policy, read_policy
+
+TINY = make_mdp("C101", customers=20, portfolio="random-route,greedy-route,greedy", budget=2)
+CONFIG = short(validate_every=10)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
+    """A run of two seeds that was never stopped, and its policy file."""
+    output = tmp_path_factory.mktemp("whole") / "mine.policy"
+    return train([TINY], CONFIG, seeds=(0, 1), output=output, command="neuralns train mine"), output
+
+
+def same_numbers(one: Policy, other: Policy) -> bool:
+    return one.tensors.keys() == other.tensors.keys() and all(
+        np.array_equal(values, other.tensors[name]) for name, values in one.tensors.items()
+    )
+
+
+def interrupt_at(step: int, number: int = signal.SIGINT) -> Callable[[Report], None]:
+    """Progress that presses Ctrl-C once, when so many steps are done."""
+    pressed: list[int] = []
+
+    def press(report: Report) -> None:
+        if report.step >= step and not pressed:
+            pressed.append(report.step)
+            signal.raise_signal(number)
+
+    return press
+
+
+def rows_of(log: Path) -> list[dict[str, str]]:
+    with log.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+# --- Files of a run that ends well. ----------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_the_policies_and_the_log(whole: tuple[Trained, Path]) -> None:
+    done, output = whole
+    assert done.finished
+    assert done.step == 60
+    assert sorted(path.name for path in output.parent.iterdir()) == [
+        "mine.csv", "mine.policy", "mine.seed-0.policy", "mine.seed-1.policy",
+    ]  # fmt: skip
+    for seed, policy in enumerate(done.policies):
+        assert same_numbers(read_policy(seed_file(output, seed)), policy)
+        assert read_policy(seed_file(output, seed)).card["seed"] == seed
+    scores = [policy.card["validation_reward"] for policy in done.policies]
+    assert done.best == scores.index(max(scores))
+    assert same_numbers(read_policy(output), done.policies[done.best])
+
+
+def test_a_run_of_one_seed_writes_no_file_for_it(tmp_path: Path) -> None:
+    train([TINY], short(steps=20), output=tmp_path / "mine.policy")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.csv", "mine.policy"]
+
+
+def test_a_run_without_output_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = train([TINY], short(steps=20), seeds=(3,))
+    assert [policy.card["seed"] for policy in done.policies] == [3]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_card_says_what_the_policy_is_and_how_well_it_does(whole: tuple[Trained, Path]) -> None:
+    done, output = whole
+    card = read_policy(output).card
+    assert card["network"] == "small"
+    assert card["features"] == {"name": "rich", "version": RICH.version}
+    assert card["operators"] == {"destroy": ["random-route", "greedy-route"], "repair": ["greedy"]}
+    assert (card["setting"], card["scale"], card["budget"], card["sizes"]) == ("paper", 4, 2, [20])
+    assert card["instances"] == [TINY.instance.name]
+    assert (card["seed"], card["seeds"], card["start"]) == (done.best, [0, 1], "random")
+    assert (card["command"], card["neuralns"]) == ("neuralns train mine", neuralns.__version__)
+    assert card["finished"] is True
+    assert card["training"] == CONFIG.as_dict()
+    assert card["validation_reward"] == max(card["validation_rewards"])
+    assert card["test_rewards"] == list(done.tests)
+    assert card["test_reward"] == done.tests[done.best]
+
+
+def test_the_test_reward_is_that_of_the_greedy_policy_on_the_test_tours(whole: tuple[Trained, Path]) -> None:
+    done, output = whole
+    for seed in range(2):
+        policy = read_policy(seed_file(output, seed))
+        expected = evaluate(TINY, PolicySelector(policy, 0.0), seeds=1).reward_mean
+        assert policy.card["test_reward"] == done.tests[seed] == pytest.approx(expected, rel=1e-12)
+
+
+def test_test_tours_are_shared_among_the_instances() -> None:
+    mdps = [make_mdp(name, customers=20, portfolio="random-route,greedy", budget=2) for name in ("C101", "R101")]
+    done = train(mdps, short(steps=20))
+    player = PolicySelector(done.policies[0], 0.0)
+    means = [evaluate(mdp, player, tours=mdp.start_tours("test", 64), seeds=1).reward_mean for mdp in mdps]
+    assert done.tests[0] == pytest.approx(np.mean(means), rel=1e-12)
+
+
+def test_the_log_has_a_row_for_every_validation(whole: tuple[Trained, Path]) -> None:
+    done, output = whole
+    rows = rows_of(output.with_suffix(".csv"))
+    assert list(rows[0]) == [
+        "step", "seconds", "epsilon", "steps_a_second",
+        "return_0", "return_1", "loss_0", "loss_1", "validation_0", "validation_1",
+    ]  # fmt: skip
+    steps = [int(row["step"]) for row in rows]
+    # Validations after 10, 20, ... steps are told at the ends of episodes of four.
+    assert steps == [12, 20, 32, 40, 52, 60]
+    assert all(np.isfinite(float(value)) for row in rows for value in row.values())
+    for seed in range(2):
+        best = max(float(row[f"validation_{seed}"]) for row in rows)
+        assert best == pytest.approx(done.policies[seed].card["validation_reward"], rel=1e-5)
+    assert float(rows[-1]["epsilon"]) == pytest.approx(CONFIG.epsilon)
+
+
+def test_files_of_a_run_are_safetensors(whole: tuple[Trained, Path]) -> None:
+    for path in whole[1].parent.glob("*.policy"):
+        content = path.read_bytes()
+        (length,) = struct.unpack("<Q", content[:8])
+        assert content[8:9] == b"{"
+        assert length < len(content)
+
+
+@pytest.mark.filterwarnings("default")
+def test_scalars_for_tensorboard_are_written(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    train([TINY], short(steps=20), tensorboard=tmp_path / "scalars")
+    (events,) = (tmp_path / "scalars").iterdir()
+    content = events.read_bytes()
+    for name in (b"return", b"loss", b"epsilon", b"validation reward", b"steps a second"):
+        assert name in content
+
+
+def test_tensorboard_that_is_not_there_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(InputError, match=r"^scalars for TensorBoard need the package tensorboard; install it with"):
+        train([TINY], short(steps=20), tensorboard=tmp_path / "scalars")
+
+
+# --- Ctrl-C and going on. --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_saves_and_going_on_gives_what_an_uninterrupted_run_does(
+    tmp_path: Path, whole: tuple[Trained, Path], number: int
+) -> None:
+    output, before = tmp_path / "mine.policy", signal.getsignal(number)
+    stopped = train([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(20, number))
+    assert signal.getsignal(number) is before
+    assert not stopped.finished
+    assert stopped.step == 20
+    assert stopped.tests == ()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "mine.checkpoint", "mine.csv", "mine.policy", "mine.seed-0.policy", "mine.seed-1.policy",
+    ]  # fmt: skip
+    assert read_policy(output).card["finished"] is False
+    assert "test_reward" not in read_policy(output).card
+
+    done = train([TINY], CONFIG, seeds=(0, 1), output=output, resume=True, command="neuralns train mine")
+    assert done.finished
+    assert done.tests == whole[0].tests
+    assert not output.with_suffix(".checkpoint").exists()
+    for name in ("mine.policy", "mine.seed-0.policy", "mine.seed-1.policy"):
+        assert (tmp_path / name).read_bytes() == (whole[1].parent / name).read_bytes()
+    timeless = [
+        [{k: v for k, v in row.items() if k not in ("seconds", "steps_a_second")} for row in rows_of(log)]
+        for log in (tmp_path / "mine.csv", whole[1].with_suffix(".csv"))
+    ]
+    assert timeless[0] == timeless[1]
+
+
+def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path: Path) -> None:
+    def press_twice(report: Report) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        train([TINY], CONFIG, output=tmp_path / "mine.policy", progress=press_twice)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: tuple[Trained, Path]
+) -> None:
+    class KilledError(Exception):
+        pass
+
+    def kill(report: Report) -> None:
+        if report.step >= 40:
+            raise KilledError
+
+    output = tmp_path / "mine.policy"
+    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", 0.0)
+    with pytest.raises(KilledError):
+        train([TINY], CONFIG, seeds=(0, 1), output=output, progress=kill)
+    assert not output.exists()
+    first: list[int] = []
+    done = train(
+        [TINY], CONFIG, seeds=(0, 1), output=output, resume=True, progress=lambda report: first.append(report.step)
+    )
+    # The checkpoint is from the episode before the one that was cut off.
+    assert first[0] == 40
+    for one, other in zip(done.policies, whole[0].policies, strict=True):
+        assert same_numbers(one, other)
+        assert one.card["validation_reward"] == other.card["validation_reward"]
+
+
+def test_checkpoints_are_written_now_and_then_only(tmp_path: Path) -> None:
+    seen: list[bool] = []
+    output = tmp_path / "mine.policy"
+    train([TINY], CONFIG, output=output, progress=lambda _: seen.append(output.with_suffix(".checkpoint").exists()))
+    assert not any(seen)
+
+
+def test_a_run_stopped_before_its_first_validation_can_go_on(tmp_path: Path) -> None:
+    output = tmp_path / "mine.policy"
+    stopped = train([TINY], CONFIG, output=output, progress=interrupt_at(0))
+    assert (stopped.step, stopped.finished) == (0, False)
+    done = train([TINY], CONFIG, output=output, resume=True)
+    assert same_numbers(done.policies[0], train([TINY], CONFIG).policies[0])
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"config": short(validate_every=10, learning_rate=0.5)}, "config"),
+        ({"seeds": (0, 1, 2)}, "seeds"),
+        ({"start": "savings"}, "start"),
+        (
+            {"mdps": [make_mdp("R101", customers=20, portfolio="random-route,greedy-route,greedy", budget=2)]},
+            "instances",
+        ),
+        ({"mdps": [make_mdp("C101", customers=20, portfolio="random-route,zone,greedy", budget=2)]}, "operators"),
+        ({"mdps": [make_mdp("C101", customers=20, portfolio=TINY.portfolio, budget=3)]}, "budget"),
+        ({"mdps": [make_mdp("C101", customers=20, portfolio=TINY.portfolio, budget=2, scale=5)]}, "scale"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_run_does_not_go_on_from_the_checkpoint_of_another(
+    tmp_path: Path, changes: dict[str, Any], named: str
+) -> None:
+    output = tmp_path / "mine.policy"
+    train([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(4))
+    arguments: dict[str, Any] = {"mdps": [TINY], "config": CONFIG, "seeds": (0, 1), **changes}
+    with pytest.raises(InputError, match=rf"mine\.checkpoint: belongs to another run \({named} was "):
+        train(**arguments, output=output, resume=True)
+
+
+# --- What is refused before any work. --------------------------------------------------------------------------------
+
+
+def test_a_run_that_cannot_work_is_refused(tmp_path: Path) -> None:
+    output = tmp_path / "mine.policy"
+    with pytest.raises(InputError, match=r"^training needs at least one seed\.$"):
+        train([TINY], CONFIG, seeds=())
+    with pytest.raises(InputError, match=r"^only a run with an output file can be resumed\.$"):
+        train([TINY], CONFIG, resume=True)
+    with pytest.raises(InputError, match=r"mine\.checkpoint: there is no checkpoint to resume from\.$"):
+        train([TINY], CONFIG, output=output, resume=True)
+    with pytest.raises(InputError, match=r"^start 'warm' is not known"):
+        train([TINY], CONFIG, output=output, start="warm")
+    with pytest.raises(InputError, match=r"none/mine\.policy: folder .* does not exist\.$"):
+        train([TINY], CONFIG, output=tmp_path / "none" / "mine.policy")
+    output.with_suffix(".checkpoint").write_text("not a checkpoint")
+    with pytest.raises(InputError, match=r"mine\.checkpoint: is not a checkpoint, or is damaged"):
+        train([TINY], CONFIG, output=output, resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.checkpoint"]
+
+
+@pytest.mark.parametrize("name", ["mine.checkpoint", "mine.csv"])
+def test_a_policy_under_the_name_of_another_file_of_the_run_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}: a run keeps another file under that name; choose one such as mine"):
+        train([TINY], CONFIG, output=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_of_seeds_are_named_after_the_output() -> None:
+    assert seed_file("runs/mine.policy", 3) == Path("runs/mine.seed-3.policy")
+    assert seed_file("mine", 0) == Path("mine.seed-0")

@@ -1,0 +1,400 @@
+"""Policies run compiled: the values of torch, the softmax of the paper, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+
+from neuralns import MDP, InputError, Instance, Lanes, MaxIterations, evaluate, make_mdp, solve
+from neuralns.learning.networks import Shape, make_network
+from neuralns.mdp.mdp import episode_seeds
+from neuralns.operators.registry import portfolio_named
+from neuralns.selection import policy as room
+from neuralns.selection.features import RICH, features_named
+from neuralns.selection.named import selector_from, selector_named
+from neuralns.selection.policy import PolicySelector
+from neuralns.selection.policy_file import Policy, write_policy
+
+NEAREST = 10
+OPTIONS: dict[str, dict[str, Any]] = {
+    "mlp": {"hidden": (32, 17)},
+    "small": {"hidden": (32, 16)},
+    "gat": {"width": 32, "layers": 3, "heads": 1, "graph": "complete"},
+}
+KINDS = [
+    pytest.param("mlp", {}, id="mlp"),
+    pytest.param("mlp", {"features": "paper"}, id="mlp-paper"),
+    pytest.param("small", {}, id="small"),
+    pytest.param("gat", {}, id="gat"),
+    pytest.param("gat", {"heads": 4}, id="gat-4"),
+    pytest.param("gat", {"graph": "nearest"}, id="gat-nearest"),
+    pytest.param("gat", {"graph": "nearest", "heads": 4}, id="gat-nearest-4"),
+    pytest.param("gat", {"features": "paper", "layers": 1}, id="gat-paper"),
+]
+
+
+def mdp_of(customers: int, portfolio: str = "paper") -> MDP:
+    """An MDP with customers on a small grid, so that many distances are equal and some places are taken twice."""
+    rng = np.random.default_rng(customers)
+    points = rng.integers(0, 8, size=(customers + 1, 2))
+    instance = Instance("grid", [0, *rng.integers(1, 5, customers)], 12, points)
+    return make_mdp(instance, setting="distance", portfolio=portfolio, budget=6)
+
+
+def drawn_policy(mdp: MDP, network: str, features: str = "rich", **options: Any) -> tuple[Policy, Any]:
+    """A policy of an untrained network whose every parameter, biases too, is drawn; and its torch network."""
+    chosen = features_named(features)
+    names = [[entry.name for entry in part] for part in (mdp.portfolio.destroys, mdp.portfolio.repairs)]
+    shape = Shape(
+        mdp.instance.customers + 1, len(chosen.nodes), len(chosen.globals), len(mdp.portfolio.names)
+    )  # fmt: skip
+    options = {**OPTIONS[network], **options}
+    found = make_network(network, shape, [3], options)
+    generator = torch.Generator().manual_seed(4)
+    with torch.no_grad():
+        for parameter in found.parameters():
+            parameter.add_(torch.randn(parameter.shape, generator=generator), alpha=0.1)
+    card = {
+        "network": network,
+        "features": {"name": chosen.name, "version": chosen.version},
+        "operators": {"destroy": names[0], "repair": names[1]},
+        "nodes": shape.nodes,
+        "graph": options.get("graph", "complete"),
+    }
+    tensors = {name: values[0].numpy() for name, values in found.state_dict().items()}
+    return Policy(card, tensors), found
+
+
+def edges_of(mdp: MDP, lanes: Lanes) -> torch.Tensor:
+    """Which nodes each node attends to, from the routes and the distances: on its route, and the nearest customers."""
+    nodes = mdp.instance.customers + 1
+    found = [[node] * 2 for node in range(nodes)]
+    for route in lanes.solution(0).routes:
+        for before, node, after in zip([0, *route], route, [*route[1:], 0], strict=False):
+            found[node] = [before, after]
+    distances = mdp.instance.distances
+    assert distances is not None
+    for node in range(nodes):
+        others = [other for other in range(1, nodes) if other != node]
+        # Lists of neighbours are as long as a customer has others: of few, the farthest from the depot is left out.
+        near = sorted(others, key=lambda other: (distances[node, other], other))[: min(NEAREST, nodes - 2)]
+        found[node] += near + [node] * (NEAREST - len(near))
+    return torch.tensor(found)[None, None]
+
+
+def compiled_values(memory: npt.NDArray[np.float64], policy: Policy, customers: int) -> npt.NDArray[np.float32]:
+    """The Q-values that the last choice left in the memory of a policy."""
+    numbers, scratch = memory.view(np.float32), int(memory[room._SCRATCH])
+    if policy.network == "gat":
+        width = int(memory[room._WIDTH])
+        begin = scratch + 2 * (customers + 1) * width + 2 * width + int(memory[room._GLOBALS])
+    else:
+        begin = scratch + ((int(memory[room._LAYERS]) - 1) % 2) * ((len(numbers) - scratch) // 2)
+    return numbers[begin : begin + len(policy.destroys) + len(policy.repairs)]
+
+
+@pytest.mark.parametrize("customers", [5, 20, 60])
+@pytest.mark.parametrize(("network", "options"), KINDS)
+def test_values_are_those_of_torch(network: str, options: dict[str, Any], customers: int) -> None:
+    mdp = mdp_of(customers)
+    policy, online = drawn_policy(mdp, network, **options)
+    selector = PolicySelector(policy, 0.0)
+    choose, memory = selector.functions()[0], selector.start(mdp.portfolio, customers)
+    lanes, rng = Lanes([mdp], options.get("features", "rich")), np.random.default_rng(5)
+    lanes.reset([mdp.random_start(1)], episode_seeds(1, 1))
+    seen: Counter[int] = Counter()
+    while not lanes.done:
+        phase = int(lanes.phases[0])
+        choice = choose(memory, lanes.state(0), phase)
+        parts = [] if network == "small" else [lanes.node_features.reshape(1, -1)]
+        rows = torch.from_numpy(np.concatenate([*parts, lanes.global_features], axis=1))[None]
+        edges = edges_of(mdp, lanes) if options.get("graph") == "nearest" else None
+        with torch.no_grad():
+            expected = online(rows, None, edges)[0, 0].numpy()
+        found = compiled_values(memory, policy, customers)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+        allowed = np.flatnonzero(lanes.action_mask[0])
+        assert choice == found[allowed].argmax()
+        seen[phase] += 1
+        lanes.step(rng.choice(allowed, 1))
+    assert seen == {0: mdp.budget, 1: mdp.budget}
+
+
+def test_one_memory_serves_instances_of_several_sizes_in_turns() -> None:
+    mdps = [mdp_of(customers) for customers in (20, 60, 5)]
+    for options in ({}, {"graph": "nearest"}):
+        policy, _ = drawn_policy(mdps[0], "gat", **options)
+        selector = PolicySelector(policy, 0.0)
+        choose = selector.functions()[0]
+        lanes = Lanes(mdps)
+        lanes.reset([mdp.random_start(1) for mdp in mdps], episode_seeds(1, 3))
+        shared = selector.start(mdps[0].portfolio, 60)
+        for _ in range(2):
+            for lane, mdp in enumerate(mdps):
+                size = mdp.instance.customers
+                own = selector.start(mdp.portfolio, size)
+                assert choose(shared, lanes.state(lane), 0) == choose(own, lanes.state(lane), 0)
+                values = compiled_values(own, policy, size)
+                assert np.array_equal(compiled_values(shared, policy, size), values)
+
+
+# --- The softmax. ----------------------------------------------------------------------------------------------------
+
+VALUES = {"random-node": 0.01, "zone": 0.03, "cluster": 0.0, "greedy": 0.5, "regret-2": 0.49}
+FIVE = ",".join(VALUES)
+
+
+def constant_policy(mdp: MDP, values: dict[str, float]) -> Policy:
+    """A policy whose Q-values are the same in all states."""
+    policy, _ = drawn_policy(mdp, "small")
+    tensors = {name: np.zeros_like(numbers) for name, numbers in policy.tensors.items()}
+    tensors["layers.2.bias"] = np.array([[values[name] for name in mdp.portfolio.names]], np.float32)
+    return Policy(policy.card, tensors)
+
+
+def shares(policy: Policy, temperature: float, phase: int, mdp: MDP, draws: int = 20_000) -> npt.NDArray[np.float64]:
+    """How often each operator of a phase is chosen."""
+    selector = PolicySelector(policy, temperature)
+    choose, memory = selector.functions()[0], selector.start(mdp.portfolio, mdp.instance.customers)
+    lanes = Lanes([mdp])
+    lanes.reset([mdp.random_start(1)], episode_seeds(2, 1))
+    state = lanes.state(0)
+    counts = np.bincount([choose(memory, state, phase) for _ in range(draws)])
+    return counts / draws
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-9, 1e-300])
+def test_the_coldest_softmax_is_greedy(temperature: float) -> None:
+    mdp = mdp_of(20, FIVE)
+    policy = constant_policy(mdp, VALUES)
+    assert shares(policy, temperature, 0, mdp, 500).tolist() == [0, 1]
+    assert shares(policy, temperature, 1, mdp, 500).tolist() == [1]
+
+
+@pytest.mark.parametrize("temperature", [1e9, float("inf")])
+def test_the_hottest_softmax_is_uniform(temperature: float) -> None:
+    mdp = mdp_of(20, FIVE)
+    policy = constant_policy(mdp, VALUES)
+    assert shares(policy, temperature, 0, mdp) == pytest.approx([1 / 3] * 3, abs=0.015)
+    assert shares(policy, temperature, 1, mdp) == pytest.approx([1 / 2] * 2, abs=0.015)
+
+
+@pytest.mark.parametrize("temperature", [0.01, 0.1])
+def test_in_between_operators_are_chosen_by_equation_4(temperature: float) -> None:
+    mdp = mdp_of(20, FIVE)
+    policy = constant_policy(mdp, VALUES)
+    for phase, names in ((0, ("random-node", "zone", "cluster")), (1, ("greedy", "regret-2"))):
+        weights = np.exp(np.array([VALUES[name] for name in names]) / temperature)
+        assert shares(policy, temperature, phase, mdp) == pytest.approx(weights / weights.sum(), abs=0.015)
+
+
+def test_large_values_do_not_overflow_the_softmax() -> None:
+    mdp = mdp_of(20, FIVE)
+    policy = constant_policy(mdp, {name: 1e6 * value for name, value in VALUES.items()})
+    assert shares(policy, 0.01, 0, mdp, 500).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("temperature", [-1.0, float("nan")])
+def test_a_temperature_that_is_none_is_refused(temperature: float) -> None:
+    policy = constant_policy(mdp_of(20, FIVE), VALUES)
+    with pytest.raises(InputError, match=r"^temperature (-1\.0|nan) must be at least 0\.$"):
+        PolicySelector(policy, temperature)
+
+
+# --- Which operators, how often. -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("portfolio", "best"),
+    [("cluster,random-node,regret-2", [1, 0]), ("zone,greedy", [0, 0]), ("cluster,zone,regret-2,greedy", [1, 1])],
+)
+def test_some_of_the_operators_in_any_order_will_do(portfolio: str, best: list[int]) -> None:
+    policy, mdp = constant_policy(mdp_of(20, FIVE), VALUES), mdp_of(20, portfolio)
+    for phase in (0, 1):
+        assert shares(policy, 0.0, phase, mdp, 20).argmax() == best[phase]
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_pair_is_kept_for_as_many_iterations_as_asked_for(every: int) -> None:
+    mdp = mdp_of(20, FIVE)
+    selector = PolicySelector(constant_policy(mdp, VALUES), 1e9, every=every)
+    choose, memory = selector.functions()[0], selector.start(mdp.portfolio, 20)
+    lanes = Lanes([mdp])
+    lanes.reset([mdp.random_start(1)], episode_seeds(2, 1))
+    pairs = [tuple(choose(memory, lanes.state(0), phase) for phase in (0, 1)) for _ in range(300)]
+    blocks = [set(pairs[place : place + every]) for place in range(0, 300, every)]
+    assert all(len(block) == 1 for block in blocks)
+    changes = sum(one != other for one, other in pairwise(blocks))
+    assert changes > 0.6 * len(blocks)
+
+
+def test_a_policy_drives_a_search_and_other_sizes() -> None:
+    policy, _ = drawn_policy(mdp_of(20), "gat", graph="nearest")
+    for customers in (1, 2, 20, 60):
+        instance = mdp_of(customers).instance
+        result = solve(instance, MaxIterations(20), selector=PolicySelector(policy), portfolio="paper", scale=1)
+        assert result.best.faults() == []
+
+
+def test_whether_the_memory_of_arcs_is_needed_is_told() -> None:
+    mdp = mdp_of(20)
+    needed = [
+        PolicySelector(drawn_policy(mdp, network, features)[0]).uses_history
+        for network, features in (("mlp", "rich"), ("gat", "rich"), ("mlp", "paper"), ("small", "rich"))
+    ]
+    assert needed == [True, True, False, False]
+
+
+# --- What is refused. ------------------------------------------------------------------------------------------------
+
+
+def refusal(path: Path, policy: Policy, mdp: MDP) -> str:
+    """The sentence by which a policy from a file is refused, without the file's name."""
+    write_policy(policy, path)
+    with pytest.raises(InputError) as caught:
+        selector_named(str(path)).start(mdp.portfolio, mdp.instance.customers)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: ")
+    assert sentence.endswith(".")
+    assert "\n" not in sentence
+    return sentence.removeprefix(f"{path}: ")
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ({"network": "oracle"}, "has network 'oracle', which this version does not know."),
+        (
+            {"features": {"name": "rich", "version": 99}},
+            f"was trained with version 99 of the features 'rich', but this is version {RICH.version}.",
+        ),
+        ({"features": {"name": "poor", "version": 1}}, "its card names no known feature set."),
+        ({"features": {"name": ["rich"], "version": 1}}, "its card names no known feature set."),
+        ({"features": "rich"}, "its card names no known feature set."),
+        ({"features": None}, "its card names no known feature set."),
+        ({"features": {"name": "paper", "version": 1}}, "its numbers do not fit its card"),
+        ({"nodes": 30}, "its numbers do not fit its card"),
+        ({"nodes": None}, "its numbers do not fit its card"),
+        ({"nodes": "21"}, "its numbers do not fit its card"),
+        ({"operators": {"destroy": ["zone"], "repair": ["greedy"]}}, "its numbers do not fit its card"),
+    ],
+)
+def test_a_card_that_does_not_fit_is_refused(tmp_path: Path, entry: dict[str, Any], sentence: str) -> None:
+    mdp = mdp_of(20)
+    policy, _ = drawn_policy(mdp, "mlp")
+    changed = Policy({**policy.card, **entry}, policy.tensors)
+    assert refusal(tmp_path / "mine.policy", changed, mdp).startswith(sentence)
+
+
+def test_operators_that_a_policy_does_not_know_are_refused(tmp_path: Path) -> None:
+    policy, _ = drawn_policy(mdp_of(20, "random-node,zone,greedy"), "small")
+    path = tmp_path / "mine.policy"
+    assert refusal(path, policy, mdp_of(20, "random-node,cluster,greedy")) == (
+        "was trained without the destroy operator 'cluster' of portfolio 'random-node,cluster,greedy'; it knows "
+        "random-node, zone."
+    )
+    assert refusal(path, policy, mdp_of(20, "random-node,regret-2")) == (
+        "was trained without the repair operator 'regret-2' of portfolio 'random-node,regret-2'; it knows greedy."
+    )
+
+
+def test_an_mlp_refuses_other_sizes_and_the_others_do_not(tmp_path: Path) -> None:
+    mdp, larger = mdp_of(20), mdp_of(25)
+    policy, _ = drawn_policy(mdp, "mlp")
+    assert refusal(tmp_path / "mine.policy", policy, larger) == (
+        "was trained on 20 customers and an mlp knows no other size, but the instance has 25."
+    )
+    for network in ("small", "gat"):
+        PolicySelector(drawn_policy(mdp, network)[0]).start(larger.portfolio, 25)
+
+
+def damaged(tensors: dict[str, Any], key: str, how: str) -> dict[str, Any]:
+    values = tensors[key]
+    if how == "missing":
+        return {name: other for name, other in tensors.items() if name != key}
+    if how == "flat":
+        return {**tensors, key: values.reshape(1, 1, 1, -1)}
+    if how == "shorter":
+        return {**tensors, key: values[..., :-1]}
+    spoilt = values.copy()
+    spoilt.flat[-1] = float(how)
+    return {**tensors, key: spoilt}
+
+
+@pytest.mark.parametrize("how", ["missing", "flat", "shorter", "nan", "inf"])
+@pytest.mark.parametrize("network", ["mlp", "small", "gat"])
+def test_damaged_numbers_are_refused(tmp_path: Path, network: str, how: str) -> None:
+    mdp = mdp_of(20)
+    policy, _ = drawn_policy(mdp, network)
+    for key in policy.tensors:
+        changed = Policy(policy.card, damaged(dict(policy.tensors), key, how))
+        sentence = refusal(tmp_path / "mine.policy", changed, mdp)
+        if how in ("flat", "nan", "inf"):
+            assert sentence == f"the numbers {key!r} are missing, of a wrong shape or not finite."
+        elif how == "shorter":
+            assert sentence.startswith("its numbers do not fit its card")
+        else:
+            assert "are missing" in sentence or "do not fit" in sentence
+
+
+def test_a_policy_without_numbers_or_with_too_many_layers_is_refused(tmp_path: Path) -> None:
+    mdp = mdp_of(20)
+    for network in ("mlp", "small", "gat"):
+        policy, _ = drawn_policy(mdp, network)
+        refusal(tmp_path / "mine.policy", Policy(policy.card, {}), mdp)
+    policy, _ = drawn_policy(mdp, "small", hidden=(4,) * 20)
+    assert refusal(tmp_path / "mine.policy", policy, mdp).startswith("its numbers do not fit its card")
+    policy, _ = drawn_policy(mdp, "gat", graph="nearest")
+    odd = Policy({**policy.card, "graph": "star"}, policy.tensors)
+    assert refusal(tmp_path / "mine.policy", odd, mdp).startswith("its numbers do not fit its card")
+
+
+def test_numbers_of_other_precision_are_read_as_they_are() -> None:
+    mdp = mdp_of(20, FIVE)
+    policy = constant_policy(mdp, VALUES)
+    doubles = Policy(policy.card, {name: values.astype(np.float64) for name, values in policy.tensors.items()})
+    assert shares(doubles, 0.0, 0, mdp, 20).tolist() == [0, 1]
+
+
+# --- Without torch. --------------------------------------------------------------------------------------------------
+
+
+def test_policies_are_played_without_torch(tmp_path: Path) -> None:
+    mdp = make_mdp("C101", customers=20, budget=2)
+    names = []
+    for network in ("mlp", "gat"):
+        names.append(str(tmp_path / f"{network}.policy"))
+        write_policy(drawn_policy(mdp, network)[0], names[-1])
+    program = """
+import sys
+from neuralns import evaluate, make_mdp
+from neuralns.selection.named import selector_named
+mdp = make_mdp("C101", customers=20, budget=2)
+for name in sys.argv[1:]:
+    found = evaluate(mdp, selector_named(name), episodes=4, seeds=1)
+print(found.uses.sum(), "torch" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program, *names], capture_output=True, text=True, check=True)
+    assert done.stdout == "16 False\n"
+
+
+def test_a_policy_read_from_its_file_plays_like_the_one_written(tmp_path: Path) -> None:
+    mdp = mdp_of(20)
+    policy, _ = drawn_policy(mdp, "gat")
+    write_policy(policy, tmp_path / "mine.policy")
+    found = [
+        evaluate(mdp, selector, episodes=4, seeds=2)
+        for selector in (selector_named(str(tmp_path / "mine.policy"), 0.0), selector_from(policy, "mine", 0.0))
+    ]
+    assert np.array_equal(found[0].rewards, found[1].rewards)
+    assert found[0].uses.tolist() == found[1].uses.tolist()
+    assert portfolio_named("paper").names == mdp.portfolio.names
