@@ -1,4 +1,4 @@
-"""Instances and solutions for tests of operators."""
+"""Instances, solutions, an operator and a clock for tests."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
-from neuralns import Instance, Solution, random_tours
+from neuralns import Instance, Operator, Solution, random_tours
 from neuralns.operators.registry import operator
-from neuralns.operators.state import State, new_state, routes_of
+from neuralns.operators.state import State, insert, new_state, open_route, routes_of
+from neuralns.search import search as search_module
+from neuralns.search import solve as solve_module
 
 
 @st.composite
@@ -65,3 +68,24 @@ def plane(points: list[tuple[float, float]], routes: list[list[int]], capacity: 
     """Routes over customers at points of the plane with unit demands; the depot is at the first point."""
     instance = Instance("plane", [0.0] + [1.0] * (len(points) - 1), capacity, points)
     return Solution(instance, routes)
+
+
+def _singles(state):
+    while state.n_removed > 0:
+        insert(state, state.removed[0], open_route(state), 0)
+
+
+WASTEFUL = Operator("wasteful", "repair", "own", _singles)
+"""A repair operator that gives each customer a route of its own."""
+
+
+class Clock:
+    """A clock that moves only when told, in place of the search's."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        for module in (search_module, solve_module):
+            monkeypatch.setattr(module, "time", self)
+
+    def perf_counter(self) -> float:
+        return self.now

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 import texts
 from neuralns import InputError, Instance, MaxIterations, Result, Solution, plot, solve
+from neuralns.experiments.comparison import Point
 
 Draw = Callable[[Result], Figure]
 EVERY_PICTURE = [plot.routes, plot.convergence, plot.operator_shares]
@@ -182,6 +183,82 @@ def test_images_of_different_tours_differ() -> None:
     assert one.shape == other.shape
     assert (one != other).any()
     assert np.array_equal(one, plot.to_array(plot.tours(Solution(texts.TINY, [[1, 2, 3]]), "")))
+
+
+def curve(selector: str, *steps: tuple[int, float], instance: str = "a", seed: int = 1) -> list[Point]:
+    """The course of a run: iterations, of 0.5 s each, and the best cost."""
+    return [Point(instance, selector, "9it", seed, iteration / 2, iteration, cost) for iteration, cost in steps]
+
+
+def lines(axes: Axes) -> dict[str, tuple[list[float], list[float]]]:
+    """What is drawn for each selector: places and heights."""
+    found = {}
+    for line in axes.lines:
+        places, heights = (np.asarray(values, dtype=float).tolist() for values in line.get_data())
+        found[str(line.get_label())] = (places, heights)
+    return found
+
+
+def height(found: dict[str, tuple[list[float], list[float]]], selector: str, place: float) -> float:
+    """The height of a curve at the first place drawn from ``place`` on."""
+    places, heights = found[selector]
+    return heights[int(np.searchsorted(places, place))]
+
+
+def test_anytime_curves_show_the_excess_by_iteration_and_by_second() -> None:
+    points = [*curve("x", (0, 120.0), (4, 110.0), (8, 100.0)), *curve("y", (0, 120.0), (2, 105.0), (8, 102.0))]
+    figure = plot.anytime(points, "two selectors")
+    by_iteration, by_second = figure.axes
+    assert by_iteration.get_title(loc="left") == "two selectors"
+    assert (by_iteration.get_xlabel(), by_second.get_xlabel()) == ("iterations", "seconds")
+    assert by_iteration.get_xscale() == by_iteration.get_yscale() == by_second.get_xscale() == "log"
+    legend = by_iteration.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["x", "y"]
+    for axes, unit in ((by_iteration, 1.0), (by_second, 0.5)):
+        found = lines(axes)
+        assert set(found) == {"x", "y"}
+        # The best cost is 100. A curve keeps its height until the next point.
+        for place, x, y in ((0.1, 20, 20), (1.8, 20, 20), (2.0, 20, 5), (3.7, 20, 5), (4.0, 10, 5), (7.3, 10, 5)):
+            assert height(found, "x", place * unit) == pytest.approx(x)
+            assert height(found, "y", place * unit) == pytest.approx(y)
+        assert found["x"][0][-1] == found["y"][0][-1] == 8 * unit
+        # None at all cannot be drawn on a logarithmic scale.
+        assert found["x"][1][-1] == pytest.approx(1e-3)
+        assert found["y"][1][-1] == pytest.approx(2)
+
+
+def test_anytime_curves_are_means_over_instances_and_seeds() -> None:
+    points = [
+        *curve("x", (0, 110.0), (8, 100.0), instance="a"),
+        *curve("x", (0, 120.0), (8, 104.0), instance="a", seed=2),
+        *curve("x", (0, 1300.0), (8, 1000.0), instance="b"),
+    ]
+    found = lines(plot.anytime(points, "").axes[0])
+    assert height(found, "x", 1) == pytest.approx((10 + 20 + 30) / 3)
+    assert found["x"][1][-1] == pytest.approx((0 + 4 + 0) / 3)
+
+
+def test_anytime_curves_of_many_selectors_are_told_apart() -> None:
+    many = [point for number in range(12) for point in curve(f"s{number}", (0, 120.0), (8, 100.0))]
+    drawn = plot.anytime(many, "").axes[0].lines
+    assert len({(line.get_color(), str(line._dash_pattern)) for line in drawn}) == 12  # type: ignore[attr-defined]
+
+
+def test_an_anytime_curve_of_a_search_that_never_began_is_drawn() -> None:
+    assert plot.to_array(plot.anytime(curve("x", (0, 120.0)), "")).any()
+
+
+def test_names_with_dollar_signs_in_anytime_curves_are_no_formula(tmp_path: Path) -> None:
+    plot.save(plot.anytime(curve(r"$\frac$", (0, 120.0), (8, 100.0)), r"$\frac$"), tmp_path / "a.png")
+
+
+def test_anytime_curves_that_cannot_be_drawn_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"^there is no run to draw\.$"):
+        plot.anytime([], "")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+        plot.anytime(curve("x", (0, 1.0)), "")
 
 
 @pytest.mark.parametrize(

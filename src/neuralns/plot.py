@@ -224,7 +224,9 @@ def anytime(points: Sequence[Point], title: str) -> Figure:
             )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        for side in (axes.yaxis, axes.xaxis):
+            side.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        axes.yaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else "")
         axes.set_xlabel(label)
         axes.set_ylabel("above the best found, %")
         _clean(axes)

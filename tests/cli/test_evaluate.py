@@ -9,6 +9,7 @@ import pytest
 
 from commands import invoke, spawn
 from neuralns import evaluate, make_mdp, portfolio_named, read, write_instance
+from neuralns.mdp.in_search import evaluate_in_search
 from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy_file import write_policy
 
@@ -97,6 +98,33 @@ def test_files_can_be_the_instance_and_the_agent(tmp_path: Path) -> None:
     assert found["operators"] == {"random-route": 1, "random-node": 0, "greedy": 1}
 
 
+def test_an_evaluation_inside_a_search_prints_one_json_object() -> None:
+    found = spawn("evaluate", *SHORT, "--in-search", 5, "--agent", "roulette", "--json").json
+    mdp = make_mdp("C101", customers=20, portfolio="random-route,random-node,greedy", budget=2)
+    assert found == evaluate_in_search(mdp, "roulette", pairs=5, episodes=4, seeds=2).as_dict()
+    assert (found["agent"], found["iterations"], found["episodes"], found["seeds"]) == ("roulette", 5, 4, 2)
+    assert found["minimum"] <= found["average"]
+
+
+def test_the_text_of_an_evaluation_inside_a_search_holds_the_figures() -> None:
+    found = invoke("evaluate", *SHORT, "--in-search", 5, "--json").json
+    assert invoke("evaluate", *SHORT, "--in-search", 5).stdout.splitlines() == [
+        "random on C101:20 (paper): 5 iterations of ALNS from each of 4 tours, 2 seeds",
+        f"average F {found['average']:.2f} ± {found['average_ci']:.1f}",
+        f"minimum F {found['minimum']:.2f} ± {found['minimum_ci']:.1f}",
+    ]
+    one = invoke("evaluate", *SHORT, "--in-search", 5, "--seeds", 1)
+    assert (one.code, "±" in one.stdout) == (0, False)
+    assert invoke("evaluate", *SHORT, "--in-search", 5, "--seeds", 1, "--json").json["average_ci"] is None
+
+
+def test_options_reach_the_evaluation_inside_a_search() -> None:
+    options = "--agent best-fixed --instance R101 --customers 25 --setting distance --scale 3 --tours validate"
+    found = invoke("evaluate", *SHORT, *options.split(), "--in-search", 4, "--json").json
+    mdp = make_mdp("R101", customers=25, setting="distance", scale=3, portfolio="random-route,random-node,greedy")
+    assert found == evaluate_in_search(mdp, "best-fixed", pairs=4, tours="validate", episodes=4, seeds=2).as_dict()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -116,6 +144,10 @@ def test_files_can_be_the_instance_and_the_agent(tmp_path: Path) -> None:
         ("--scale 0", "scale 0 must lie between 1 and the 20 customers of the instance."),
         ("--scale 21", "scale 21 must lie between 1 and the 20 customers of the instance."),
         ("--budget 0", "budget 0 must be at least 1 pair."),
+        ("--in-search 0", "0 pairs and 10 seeds asked for; at least 1 of each is needed."),
+        ("--in-search 5 --agent oracle", "the oracle plays episodes of the MDP only."),
+        ("--in-search 5 --agent clever", "selector 'clever' is not known; choose random, roulette, ucb, thompson"),
+        ("--in-search 5 --episodes 0", "0 start tours asked for; at least 1 is needed."),
     ],
 )
 def test_what_cannot_be_used_is_refused(

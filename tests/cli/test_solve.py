@@ -31,6 +31,7 @@ KEYS = {
     "seed",
     "selector",
     "portfolio",
+    "decision_time_share",
     "rounding",
     "vehicle_cost",
     "initial_cost",
@@ -60,6 +61,7 @@ def test_a_search_prints_one_json_object_and_nothing_else() -> None:
     assert sorted(customer for route in found["routes"] for customer in route) == list(range(1, 22))
     assert found["gap"] == pytest.approx(100 * (found["cost"] / 375 - 1))
     assert found["cost"] <= found["initial_cost"]
+    assert 0 <= found["decision_time_share"] < 1
     assert sum(use["used"] for use in found["operators"] if use["phase"] == "destroy") == 2000
 
 
@@ -78,6 +80,12 @@ def test_options_reach_the_search() -> None:
     assert (found["instance"], found["customers"]) == ("C101:20", 20)
     assert (found["vehicle_cost"], found["rounding"]) == (100, "trunc")
     assert {use["name"]: use["used"] for use in found["operators"]} == {"worst-node": 50, "zone": 0, "regret-2": 50}
+
+
+@pytest.mark.parametrize("selector", ["ucb", "thompson"])
+def test_bandits_search_by_name(selector: str) -> None:
+    found = invoke("solve", "E-n22-k4", *SHORT, "--selector", selector, "--json").json
+    assert (found["selector"], found["feasible"]) == (selector, True)
 
 
 @pytest.mark.parametrize("scale", ["7", "0.2", "1-20", "0.1-0.3", "500"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neuralns
-from helpers import random_instances
-from neuralns import MDP, Fixed, InputError, Instance, Lanes, OperatorError, Solution, Uniform, make_mdp, random_tours
+from helpers import WASTEFUL, random_instances
+from neuralns import (
+    MDP,
+    Fixed,
+    InputError,
+    Instance,
+    Lanes,
+    OperatorError,
+    Solution,
+    Uniform,
+    make_mdp,
+    make_portfolio,
+    random_tours,
+)
 from neuralns.mdp.lanes import Tours, common_portfolio
 from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators import registry
@@ -236,6 +249,119 @@ def test_an_episode_on_a_line_by_hand(reward: Any, paid: list[float]) -> None:
     assert step(1) == ({(1, 3), (2, 4)}, 224)
     assert lanes.done
     assert rewards == [[value] * 3 for value in paid]
+
+
+# --- Pairs that make the tours dearer are undone. --------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=40)
+@given(random_mdps(), st.integers(0, 1000))
+def test_improving_tours_never_get_dearer(mdp: MDP, seed: int) -> None:
+    mdp = replace(mdp, acceptance="improving")
+    starts = [random_tours(mdp.instance, seed + lane) for lane in range(2)]
+    draws = np.random.default_rng(seed).random((mdp.steps, 2))
+    lanes = Lanes([mdp] * 2)
+    lanes.reset(starts, seeds_from(seed, 2))
+    totals = np.zeros(2)
+    for step in range(mdp.steps):
+        before, complete = lanes.costs.copy(), [lanes.solution(lane) for lane in range(2)]
+        lanes.step(allowed_at(lanes, draws[step]))
+        totals += lanes.rewards
+        assert (lanes.rewards >= 0).all()
+        if step % 2 == 0:
+            tours = complete
+            assert lanes.costs.tolist() == before.tolist()
+            continue
+        assert (lanes.costs <= before).all()
+        for lane in range(2):
+            found = lanes.solution(lane)
+            assert found.faults() == []
+            assert lanes.costs[lane] == pytest.approx(found.cost, rel=1e-9, abs=1e-9)
+            if found.cost > tours[lane].cost * (1 - 1e-12):
+                # Not better: the tours are as they were, or others of the same cost.
+                assert found.cost == pytest.approx(tours[lane].cost, rel=1e-12)
+            if mdp.reward == "improvement":
+                assert lanes.rewards[lane] == before[lane] - lanes.costs[lane]
+    assert totals == pytest.approx(lanes.start_costs - lanes.costs, rel=1e-9, abs=1e-7)
+
+
+@settings(deadline=None, max_examples=30)
+@given(random_mdps(), st.integers(0, 1000))
+def test_a_pair_is_kept_or_undone_as_a_whole(mdp: MDP, seed: int) -> None:
+    # The same seed and actions with and without undoing, for one pair.
+    both = [replace(mdp, budget=1, reward="final", acceptance=rule) for rule in ("always", "improving")]
+    start = random_tours(mdp.instance, seed)
+    lanes = Lanes(both)
+    lanes.reset([start] * 2, np.full(2, seed, np.uint64))
+    for draw in np.random.default_rng(seed).random(2):
+        lanes.step(allowed_at(lanes, np.full(2, draw)))
+    kept, found = lanes.solution(0), lanes.solution(1)
+    if lanes.costs[0] > lanes.start_costs[0]:
+        assert set(found.routes) == set(start.routes)
+        assert lanes.costs[1] == lanes.start_costs[1]
+        assert lanes.rewards[1] == 0
+    else:
+        assert found.routes == kept.routes
+        assert lanes.costs[1] == lanes.costs[0]
+        assert lanes.rewards[1] == lanes.rewards[0]
+
+
+@pytest.mark.parametrize("reward", ["final", "improvement"])
+def test_a_pair_undone_by_hand(reward: Any) -> None:
+    portfolio = make_portfolio("own", ["greedy-route", WASTEFUL, "greedy"])
+    mdp = MDP(LINE, portfolio, "distance", 2, 2, reward, "improving")
+    lanes = Lanes([mdp] * 2)
+    lanes.reset([Solution(LINE, [[1, 2], [3], [4]])] * 2, seeds_from(5, 2))
+    # Lengths 1 + 3 + 2, 8 and 16, and three vehicles: F = 30 + 300.
+    assert lanes.costs.tolist() == [330] * 2
+    rewards = []
+    for action, complete in ((0, False), (1, True), (0, False), (2, True)):
+        lanes.step(np.full(2, action))
+        rewards.append(lanes.rewards.tolist())
+        assert (sum(map(len, lanes.solution(0).routes)) == 4) == complete
+        if action == 1:
+            # Customers 1 and 2, on routes of their own, need one vehicle more: everything is as it was.
+            assert set(lanes.solution(0).routes) == {(1, 2), (3,), (4,)}
+            assert lanes.costs.tolist() == [330] * 2
+            assert lanes.budgets.tolist() == [1, 1]
+    # The next pair works on the old tours: 1 joins 3 and 2 joins 4, each on its way.
+    assert set(lanes.solution(0).routes) == {(1, 3), (2, 4)}
+    assert lanes.costs.tolist() == [224] * 2
+    assert rewards == [[0, 0], [0, 0], [0, 0], [330 - 224] * 2]
+
+
+def test_an_undone_pair_is_seen_as_one_without_gain() -> None:
+    portfolio = make_portfolio("own", ["random-node", WASTEFUL])
+    mdps = [make_mdp("C101", customers=20, portfolio=portfolio, acceptance=rule) for rule in ("improving", "always")]
+    lanes = Lanes(mdps)
+    lanes.reset(mdps[0].start_tours("train", 1) * 2, episode_seeds(0, 2))
+    for action in (0, 1, 0, 1):
+        lanes.step(np.full(2, action))
+    gained = lanes.global_features[:, RICH.globals.index("gained")]
+    assert gained[0] == 0 > gained[1]
+    # Two pairs since F last fell: 2 / (2 + 2).
+    assert lanes.global_features[:, RICH.globals.index("stalled")].tolist() == [0.5, 0.5]
+
+
+def test_play_undoes_as_steps_do() -> None:
+    portfolio = make_portfolio("own", ["random-node", WASTEFUL])
+    mdp = make_mdp("C101", customers=20, portfolio=portfolio, acceptance="improving")
+    lanes, starts = Lanes([mdp] * 3), mdp.start_tours("train", 3)
+    lanes.reset(starts, episode_seeds(0, 3))
+    lanes.play(Uniform())
+    assert lanes.done
+    assert lanes.rewards.tolist() == [0, 0, 0]
+    assert [set(lanes.solution(lane).routes) for lane in range(3)] == [set(start.routes) for start in starts]
+
+
+def test_lanes_that_undo_and_lanes_that_do_not_mix() -> None:
+    portfolio = make_portfolio("own", ["random-node", WASTEFUL])
+    mdps = [make_mdp("C101", customers=20, portfolio=portfolio, acceptance=rule) for rule in ("always", "improving")]
+    lanes = Lanes(mdps)
+    lanes.reset(mdps[0].start_tours("train", 1) * 2, episode_seeds(0, 2))
+    lanes.play(Uniform())
+    assert lanes.rewards[0] < 0
+    assert lanes.rewards[1] == 0
 
 
 # --- Lanes of different kinds. ---------------------------------------------------------------------------------------

@@ -59,7 +59,8 @@ def test_at_least_one_customer_is_removed_by_default() -> None:
 
 def test_defaults_are_those_of_the_paper() -> None:
     mdp = make_mdp("C101", customers=20)
-    assert (mdp.setting, mdp.reward, mdp.budget, mdp.steps, mdp.scale) == ("paper", "final", 10, 20, 4)
+    assert (mdp.setting, mdp.reward, mdp.acceptance) == ("paper", "final", "always")
+    assert (mdp.budget, mdp.steps, mdp.scale) == (10, 20, 4)
     assert mdp.portfolio == portfolio_named("paper")
     assert make_mdp("C101", budget=7).steps == 14
 
@@ -85,6 +86,7 @@ def test_a_portfolio_is_a_name_a_list_or_a_portfolio() -> None:
     [
         ({"setting": "text"}, "setting 'text' is not known; choose paper or distance."),
         ({"reward": "late"}, "reward 'late' is not known; choose final or improvement."),
+        ({"acceptance": "never"}, "acceptance 'never' is not known; choose always or improving."),
         ({"scale": 0}, "scale 0 must lie between 1 and the 20 customers of the instance."),
         ({"scale": 21}, "scale 21 must lie between 1 and the 20 customers of the instance."),
         ({"budget": 0}, "budget 0 must be at least 1 pair."),
@@ -132,7 +134,9 @@ def test_a_longer_set_begins_with_the_shorter_one(name: str) -> None:
 
 def test_tours_are_the_same_on_every_call_and_for_every_portfolio() -> None:
     one = make_mdp("C101", customers=20)
-    other = make_mdp("C101", customers=20, portfolio="modern", scale=2, budget=3, reward="improvement")
+    other = make_mdp(
+        "C101", customers=20, portfolio="modern", scale=2, budget=3, reward="improvement", acceptance="improving"
+    )
     assert [start.routes for start in one.start_tours("train")] == [
         start.routes for start in other.start_tours("train")
     ]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from neuralns import AlphaUCB, InputError, Instance, MaxIterations, Thompson, portfolio_named, solve
-from neuralns.operators.registry import Operator, operator
-from neuralns.operators.state import State, insert, new_state, open_route
+from helpers import WASTEFUL
+from neuralns import AlphaUCB, InputError, Instance, MaxIterations, Thompson, make_portfolio, portfolio_named, solve
+from neuralns.operators.state import State, new_state
 from neuralns.selection.bandit import gamma
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR
 
@@ -214,18 +214,12 @@ def test_a_search_with_the_same_seed_takes_the_same_course(bandit: AlphaUCB | Th
     assert all(use.used > 0 for use in one.operators)
 
 
-def singles(state):
-    """Give each customer a route of its own."""
-    while state.n_removed > 0:
-        insert(state, state.removed[0], open_route(state), 0)
-
-
 @pytest.mark.parametrize("bandit", [AlphaUCB(), Thompson()], ids=lambda bandit: bandit.name)
 def test_a_bandit_gives_more_turns_to_what_improves(bandit: AlphaUCB | Thompson) -> None:
-    portfolio = [operator("random-node"), operator("greedy"), Operator("bandit-singles", "repair", "own", singles)]
+    portfolio = make_portfolio("own", ["random-node", "greedy", WASTEFUL])
     result = solve("X-n101-k25", MaxIterations(3000), selector=bandit, portfolio=portfolio, initial="random", seed=1)
     used = {use.name: use.used for use in result.operators}
-    assert used["greedy"] > 3 * used["bandit-singles"]
+    assert used["greedy"] > 3 * used["wasteful"]
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 1.1, math.nan])

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import neuralns
+from helpers import Clock
 from neuralns import Fixed, InputError, MaxIterations, MaxTime, NoImprovement, Outcome, Result, Scripted, Situation
-from neuralns.search import search as search_module
-from neuralns.search import solve as solve_module
 
 DESTROYS, REPAIRS = ("zone", "random-node"), ("greedy", "regret-2")
 PORTFOLIO = ",".join((*DESTROYS, *REPAIRS))
@@ -138,7 +137,7 @@ def test_the_same_seed_gives_the_same_result() -> None:
 def test_it_has_a_name_of_its_own() -> None:
     assert searched(Turns()).selector == "own"
     assert searched(Scripted(Turns(), name="mine")).selector == "mine"
-    with pytest.raises(InputError, match="^selector 'mine' chose None"):
+    with pytest.raises(InputError, match=r"^selector 'mine' chose None"):
         searched(Scripted(Says(None), name="mine"))
 
 
@@ -150,20 +149,8 @@ def test_several_workers_ask_each_for_itself() -> None:
     assert 0 < result.decision_time_share <= 1
     # The workers are processes, which leave this one's object as it is.
     assert turns.situations == []
-    with pytest.raises(InputError, match="^selector 'own' chose 3, not the names of two operators"):
+    with pytest.raises(InputError, match=r"^selector 'own' chose 3, not the names of two operators"):
         searched(Says(3), workers=2)
-
-
-class Clock:
-    """A clock that moves only when told, in place of the search's."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 100.0
-        for module in (search_module, solve_module):
-            monkeypatch.setattr(module, "time", self)
-
-    def perf_counter(self) -> float:
-        return self.now
 
 
 class Slow(Turns):
