@@ -12,7 +12,7 @@ import pytest
 from commands import Outcome, invoke, spawn
 from neuralns.experiments.comparison import Outcome as Run
 from neuralns.experiments.comparison import Point, read_rows
-from neuralns.selection.policy_file import write_policy
+from neuralns.selection.policy_file import Policy, write_policy
 from policies import constant_policy, wheel_policy
 
 PORTFOLIO = "zone,random-node,greedy"
@@ -124,7 +124,19 @@ def test_options_reach_the_searches(tmp_path: Path) -> None:
     options = ("--selectors", "random,ucb", "--time", 0.01, "--customers", 10, "--scale", "2-3", "--seeds", 1)
     compared("E-n22-k4", *options, "--portfolio", "paper", "--output", table)
     rows = read_rows(table, Run)
-    assert [(row.instance, row.customers, row.limit) for row in rows] == [("E-n22-k4:10", 10, "0.01s")] * 2
+    conditions = "0.01 s; paper; scale 2-3; from savings"
+    assert [(row.instance, row.customers, row.conditions) for row in rows] == [("E-n22-k4:10", 10, conditions)] * 2
+
+
+def test_instances_that_a_policy_was_trained_on_are_no_test(tmp_path: Path) -> None:
+    made = constant_policy(PORTFOLIO, (1.0, 2.0, 1.0), "small")
+    write_policy(Policy({**made.card, "instances": ["P-n16-k8"]}, made.tensors), tmp_path / "mine.policy")
+    names = ("--selectors", f"random,{tmp_path}/mine.policy", *SHORT)
+    assert (
+        "was trained on 'P-n16-k8', so a comparison there is no test" in invoke("compare", "P-n16-k8", *names).refusal()
+    )
+    assert compared("E-n22-k4", *names).code == 0
+    assert compared("P-n16-k8", *names, "--training-instances").code == 0
 
 
 def test_a_comparison_is_written_and_gone_on_with(tmp_path: Path) -> None:

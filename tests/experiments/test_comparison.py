@@ -35,18 +35,23 @@ from neuralns.experiments.comparison import (
     Verdict,
     best_fixed,
     compare,
-    describe_limit,
+    describe,
     holm,
     judge,
     read_rows,
+    trained_on,
 )
 from neuralns.operators.registry import operator
+from neuralns.selection.policy import PolicySelector
+from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import Selector
+from policies import constant_policy
 
 PORTFOLIO = portfolio_named("zone,random-node,greedy")
 INSTANCES = [read("E-n22-k4"), read("P-n16-k8")]
 SELECTORS: dict[str, Selector] = {"random": Uniform(), "zone": Fixed("zone", "greedy")}
 STOP = MaxIterations(30)
+CONDITIONS = "30 iterations; zone,random-node,greedy; default scale; from savings"
 
 
 @pytest.fixture
@@ -75,11 +80,11 @@ def test_every_selector_runs_on_every_instance_with_every_seed() -> None:
         instance = read(outcome.instance)
         same = solve(instance, STOP, selector=SELECTORS[outcome.selector], portfolio=PORTFOLIO, seed=outcome.seed)
         assert (outcome.cost, outcome.start, outcome.iterations) == (same.cost, same.initial.cost, 30)
-        assert (outcome.customers, outcome.limit) == (instance.customers, "30it")
+        assert (outcome.customers, outcome.conditions) == (instance.customers, CONDITIONS)
         assert outcome.seconds > 0
         assert 0 <= outcome.decision_time_share <= 1
         own = [point for point in curves if (point.instance, point.selector, point.seed) == names([outcome])[0]]
-        assert {point.limit for point in own} == {"30it"}
+        assert {point.conditions for point in own} == {CONDITIONS}
         assert (own[0].iteration, own[0].best) == (0, outcome.start)
         assert (own[-1].iteration, own[-1].best) == (30, outcome.cost)
 
@@ -163,7 +168,7 @@ def test_a_second_call_does_only_what_is_missing(path: Path) -> None:
 def test_runs_of_another_limit_are_other_runs(path: Path) -> None:
     compare(INSTANCES[:1], SELECTORS, STOP, 1, PORTFOLIO, path)
     (outcome, _), _ = compare(INSTANCES[:1], SELECTORS, MaxIterations(31), 1, PORTFOLIO, path)
-    assert (outcome.limit, outcome.iterations) == ("31it", 31)
+    assert (outcome.conditions.startswith("31 iterations; "), outcome.iterations) == (True, 31)
     assert len(read_rows(path, Outcome)) == 4
 
 
@@ -191,14 +196,14 @@ def test_workers_change_nothing_where_iterations_are_the_limit(path: Path) -> No
     assert sorted(read_rows(path, Outcome), key=lambda row: row.key) == sorted(two, key=lambda row: row.key)
 
 
-HEADER = "instance,customers,selector,limit,seed,start,cost,iterations,seconds,decision_time_share\n"
+HEADER = "instance,customers,selector,conditions,seed,start,cost,iterations,seconds,decision_time_share\n"
 ROW = "E-n22-k4,21,random,30it,1,388.0,375.0,30,0.1,0.2\n"
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "holds other columns than instance, customers, selector, limit, seed, start, cost, iterations"),
+        (b"", "holds other columns than instance, customers, selector, conditions, seed, start, cost, iterations"),
         (b"a,b\n1,2\n", "holds other columns than instance, customers"),
         (b"\x89PNG\xff\xfe\n", "holds other columns than instance, customers"),
         (f"{HEADER}{ROW}{ROW[:20]}".encode(), "line 3: is not a result"),
@@ -233,17 +238,33 @@ def test_comparisons_that_cannot_be_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stop", "word"),
+    ("stop", "scale", "words"),
     [
-        (MaxTime(10), "10s"),
-        (MaxTime(0.5), "0.5s"),
-        (MaxIterations(500), "500it"),
-        (MaxIterations(10**6), "1000000it"),
-        (MaxTime(3) | MaxIterations(20), "20it"),
+        (MaxTime(10), None, "10 s; own; default scale; from savings; greedy"),
+        (MaxTime(0.5), 3, "0.5 s; own; scale 3; from savings; greedy"),
+        (MaxIterations(500), (2, 7), "500 iterations; own; scale 2-7; from savings; greedy"),
     ],
 )
-def test_a_limit_is_named_by_a_word(stop: Stop, word: str) -> None:
-    assert describe_limit(stop) == word
+def test_what_all_runs_share_is_said_in_words(
+    stop: Stop, scale: float | tuple[float, float] | None, words: str
+) -> None:
+    portfolio = make_portfolio("own", ["random-node", "greedy"])
+    assert describe(stop, portfolio, scale, "savings", "greedy") == words
+
+
+def test_runs_under_other_conditions_are_other_runs(path: Path) -> None:
+    compare(INSTANCES[:1], SELECTORS, STOP, 1, PORTFOLIO, path)
+    compare(INSTANCES[:1], SELECTORS, STOP, 1, PORTFOLIO, path, scale=2)
+    compare(INSTANCES[:1], SELECTORS, STOP, 1, PORTFOLIO, path, remark="greedy")
+    assert len(read_rows(path, Outcome)) == 3 * len(SELECTORS)
+
+
+def test_a_policy_names_the_instances_that_it_was_trained_on() -> None:
+    made = constant_policy("zone,random-node,greedy", (1.0, 2.0, 1.0))
+    trained = Policy({**made.card, "instances": ["X-n101-k25"]}, made.tensors)
+    assert trained_on(PolicySelector(trained)) == ("X-n101-k25",)
+    assert trained_on(PolicySelector(made)) == ()
+    assert trained_on(Uniform()) == ()
 
 
 # --- The best fixed pair. --------------------------------------------------------------------------------------------

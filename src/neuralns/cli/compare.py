@@ -39,6 +39,9 @@ def compare(
     decide_every: Annotated[int, typer.Option(metavar="K", help="A policy decides every K iterations.")] = 1,
     scale: options.Quotas = None,
     customers: options.Customers = None,
+    training_instances: Annotated[
+        bool, typer.Option("--training-instances", help="Compare even where a policy was trained.")
+    ] = False,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE.csv", help="Write runs as they end; resumes.")
     ] = None,
@@ -55,7 +58,7 @@ def compare(
         neuralns compare X-n101-k25 X-n200-k36 --selectors random,mine.policy --plot curves.png
     """
     from neuralns.cli.progress import announce_compilation
-    from neuralns.experiments.comparison import Outcome, best_fixed, judge
+    from neuralns.experiments.comparison import Outcome, best_fixed, check, judge, trained_on
     from neuralns.experiments.comparison import compare as run
     from neuralns.operators.registry import portfolio_named
     from neuralns.plot import anytime, check_plot_path, format_cost
@@ -87,10 +90,27 @@ def compare(
             for problem in problems:
                 contestants[name].start(chosen, problem.customers)
     quotas = options.parse_scale(scale)
+    check(problems, seeds, None if output is None else Path(output))
+    for name, contestant in contestants.items():
+        for problem in problems:
+            if problem.name in trained_on(contestant) and not training_instances:
+                raise InputError(
+                    f"{name}: was trained on {problem.name!r}, so a comparison there is no test; leave it out, or say "
+                    "--training-instances."
+                )
     if output is not None:
         check_writable(output)
     if plot is not None:
         check_plot_path(plot)
+
+    remark = "; ".join(
+        text
+        for text, given in (
+            (f"temperature {temperature}", temperature is not None),
+            (f"deciding every {decide_every}", decide_every > 1),
+        )
+        if given
+    )
 
     messages = plain_console(stderr=True)
 
@@ -108,7 +128,7 @@ def compare(
             contestants = {name: pair if name == "best-fixed" else contestants[name] for name in names}
         outcomes, curves = run(
             problems, contestants, stop, seeds, chosen, None if output is None else Path(output), workers=workers,
-            scale=quotas, notify=show,
+            scale=quotas, remark=remark, notify=show,
         )  # fmt: skip
     verdicts = judge(outcomes, names[0])
     if plot is not None:

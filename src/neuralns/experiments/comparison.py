@@ -18,6 +18,7 @@ from neuralns.problem.instance import Instance
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxIterations, MaxTime, Stop
 from neuralns.selection.fixed import Fixed
+from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import Selector
 
 CURVE_POINTS = 60
@@ -35,7 +36,7 @@ class Outcome:
     instance: str
     customers: int
     selector: str
-    limit: str
+    conditions: str
     seed: int
     start: float
     cost: float
@@ -46,7 +47,7 @@ class Outcome:
     @property
     def key(self) -> tuple[str, str, str, int]:
         """What tells runs apart."""
-        return self.instance, self.selector, self.limit, self.seed
+        return self.instance, self.selector, self.conditions, self.seed
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Point:
 
     instance: str
     selector: str
-    limit: str
+    conditions: str
     seed: int
     seconds: float
     iteration: int
@@ -87,15 +88,38 @@ class Verdict:
     effect: float
 
 
-def describe_limit(stop: Stop) -> str:
-    """Return the limit of a run in a word.
+def describe(
+    stop: Stop, portfolio: Portfolio, scale: float | tuple[float, float] | None, initial: str, remark: str = ""
+) -> str:
+    """Return in a few words what is the same for all runs of a comparison.
 
-    >>> describe_limit(MaxTime(10)), describe_limit(MaxIterations(500))
-    ('10s', '500it')
+    >>> from neuralns import MaxTime, portfolio_named
+    >>> describe(MaxTime(10), portfolio_named("modern"), (5, 20), "savings")
+    '10 s; modern; scale 5-20; from savings'
     """
-    if math.isfinite(stop.iterations):
-        return f"{int(stop.iterations)}it"
-    return f"{stop.time:g}s"
+    limit = f"{int(stop.iterations)} iterations" if math.isfinite(stop.iterations) else f"{stop.time:g} s"
+    low, high = scale if isinstance(scale, tuple) else (scale, scale)
+    removed = "default scale" if low is None else f"scale {low:g}" if low == high else f"scale {low:g}-{high:g}"
+    return "; ".join(part for part in (limit, portfolio.name, removed, f"from {initial}", remark) if part)
+
+
+def check(instances: Sequence[Instance], seeds: int, path: Path | None) -> None:
+    """Refuse what cannot be compared, before any run."""
+    if seeds < 1:
+        raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
+    names = [instance.name for instance in instances]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"instance {name!r} is named twice.")
+    if path is not None:
+        read_rows(path, Outcome)
+        read_rows(_curves_path(path), Point)
+
+
+def trained_on(selector: Selector) -> tuple[str, ...]:
+    """Return the names of the instances that a selector was trained on; none if it is not a policy."""
+    policy = getattr(selector, "policy", None)
+    return tuple(policy.card.get("instances", ())) if isinstance(policy, Policy) else ()
 
 
 def compare(
@@ -109,20 +133,18 @@ def compare(
     workers: int = 1,
     scale: float | tuple[float, float] | None = None,
     initial: str = "savings",
+    remark: str = "",
     notify: Callable[[Outcome, int, int], object] = lambda outcome, done, total: None,
 ) -> tuple[list[Outcome], list[Point]]:
     """Run every selector on every instance with every seed; selectors take turns within an instance and a seed.
 
+    ``remark`` joins what tells runs from those of other comparisons in a file.
+
     With ``path`` every run is written there as it ends, its anytime curve beside it (``NAME.curves.csv``), and a second
     call does only what is missing.
     """
-    if seeds < 1:
-        raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
-    names = [instance.name for instance in instances]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"instance {name!r} is named twice.")
-    limit = describe_limit(stop)
+    check(instances, seeds, path)
+    conditions = describe(stop, portfolio, scale, initial, remark)
     known: dict[tuple[str, str, str, int], Outcome] = {}
     curves: list[Point] = []
     if path is not None:
@@ -131,7 +153,7 @@ def compare(
     wanted = [
         (instance, name, seed) for seed in range(1, seeds + 1) for instance in instances for name in selectors
     ]  # fmt: skip
-    missing = [job for job in wanted if (job[0].name, job[1], limit, job[2]) not in known]
+    missing = [job for job in wanted if (job[0].name, job[1], conditions, job[2]) not in known]
 
     def run(job: tuple[Instance, str, int]) -> tuple[Outcome, list[Point]]:
         instance, name, seed = job
@@ -148,7 +170,7 @@ def compare(
             instance.name,
             instance.customers,
             name,
-            limit,
+            conditions,
             seed,
             result.initial.cost,
             result.cost,
@@ -159,7 +181,7 @@ def compare(
         trace = result.trace
         places = np.unique(np.linspace(0, len(trace.time) - 1, CURVE_POINTS).round().astype(int))
         points = [
-            Point(instance.name, name, limit, seed, round(trace.time[k], 4), trace.iteration[k], trace.best[k])
+            Point(instance.name, name, conditions, seed, round(trace.time[k], 4), trace.iteration[k], trace.best[k])
             for k in places
         ]
         return outcome, points
@@ -178,9 +200,11 @@ def compare(
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    outcomes = [known[instance.name, name, limit, seed] for instance, name, seed in wanted]
+    outcomes = [known[instance.name, name, conditions, seed] for instance, name, seed in wanted]
     asked = {outcome.key for outcome in outcomes}
-    return outcomes, [point for point in curves if (point.instance, point.selector, point.limit, point.seed) in asked]
+    return outcomes, [
+        point for point in curves if (point.instance, point.selector, point.conditions, point.seed) in asked
+    ]
 
 
 def best_fixed(

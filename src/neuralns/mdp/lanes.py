@@ -374,6 +374,8 @@ class Lanes:
         _, _, play = _functions()
         if any(mdp.portfolio.names != self.portfolio.names for mdp in self.mdps):
             raise InputError("a selector plays lanes of one portfolio.")
+        if getattr(selector, "adapts", False):
+            raise InputError(f"selector {selector.name!r} learns from a search and plays no episodes.")
         choose, _ = selector.functions()
         customers = int(self._sizes.max())
         uses = np.zeros(self.action_mask.shape, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class AlphaUCB:
     scores: tuple[float, float, float, float] = (1.0, 0.5, 0.1, 0.0)
     name: str = "ucb"
 
+    adapts: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
             raise InputError(f"alpha {self.alpha} of the bandit must lie between 0 and 1.")
@@ -66,6 +68,8 @@ class Thompson:
 
     memory: float = 0.999
     name: str = "thompson"
+
+    adapts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 < self.memory <= 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class Roulette:
     reaction: float = 0.1
     name: str = "roulette"
     learned: Mapping[str, float] | None = None
+
+    adapts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         best, better, accepted = self.scores

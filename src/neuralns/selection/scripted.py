@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -76,6 +76,8 @@ class Scripted:
     selector: PythonSelector
     every: int = 100
     name: str = "own"
+
+    adapts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for method in ("choose", "update"):
