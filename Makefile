@@ -33,8 +33,9 @@ check: $(VENV)/.made  ## Check style and types.
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 
-bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns in the same run.
+bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasium and torch in the same run.
 	@$(BIN)/python benchmarks/speed.py
+	@$(BIN)/python benchmarks/networks.py
 
 format: $(VENV)/.made  ## Format the sources.
 	@$(BIN)/ruff check --fix --quiet .

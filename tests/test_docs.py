@@ -24,6 +24,7 @@ def shortened(text: str) -> str:
     text = re.sub(r"MaxTime\(\d+\)", "MaxTime(0.2)", text)
     text = re.sub(r"--seeds \d+", "--seeds 1", text)
     text = re.sub(r" --steps \d+", "", text)
+    text = re.sub(r"^(neuralns train .*)--seeds 1(.*)$", r"\1--seeds 2\2", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns train .*)$", r"\1 --steps 40", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns evaluate .*)$", r"\1 --episodes 8", text, flags=re.MULTILINE)
     return re.sub(r"--time \d+", "--time 0.2", text)
