@@ -32,7 +32,7 @@ from neuralns import (
 from neuralns.operators.registry import Portfolio
 from neuralns.search import clock
 from neuralns.search.acceptance import Acceptance
-from neuralns.search.loop import COOLING_STEP, SHORT_RUN
+from neuralns.search.loop import COOLING_STEP, SHORT_RUN, TIMING_STEP
 from neuralns.search.search import Plan, Search
 from neuralns.selection.selector import Selector, compile_selector, learn_nothing
 
@@ -244,3 +244,8 @@ def test_ticks_grow_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
         assert measured(1000)[0] > 0
     monkeypatch.setattr(clock, "HAS_COUNTER", False)
     assert njit(elapsed)(1000)[0] == 0
+
+
+def test_the_iterations_that_are_timed_meet_all_of_a_policys_cycle() -> None:
+    for every in range(2, 21):
+        assert {iteration % every for iteration in range(0, 1000 * TIMING_STEP, TIMING_STEP)} == set(range(every))

@@ -38,8 +38,8 @@ USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
 COOLING_STEP = 64
 """The temperature is renewed when the iteration is a multiple of this, whatever the segments; always in short runs."""
 SHORT_RUN = 100 * COOLING_STEP
-TIMING_STEP = 32
-"""One iteration in so many is timed, to tell how much of the time goes into deciding."""
+TIMING_STEP = 37
+"""One iteration in so many is timed for the share of deciding; a prime, so as to meet all of a policy's cycle."""
 REFRESH_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
 

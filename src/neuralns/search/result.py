@@ -73,7 +73,7 @@ class Result:
     iterations, runtime
         Iterations done, and seconds taken, without the time to compile.
     decision_time_share
-        Share of the time that the selector took to choose operators and to learn, from one iteration in 32.
+        Share of the time that the selector took to choose operators and to learn, from one iteration in 37.
     stopped_by
         ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, or the signal's name.
     """
