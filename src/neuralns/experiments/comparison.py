@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from neuralns.errors import InputError
+from neuralns.mdp.evaluate import confidence
 from neuralns.operators.registry import Portfolio
 from neuralns.problem.instance import Instance
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxIterations, MaxTime, Stop
-from neuralns.selection.fixed import Fixed
+from neuralns.selection.fixed import Fixed, fixed_pairs
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import Selector
 
@@ -143,7 +144,7 @@ def compare(
     With ``path`` every run is written there as it ends, its anytime curve beside it (``NAME.curves.csv``), and a second
     call does only what is missing.
     """
-    check(instances, seeds, path)
+    check(instances, seeds, None)
     conditions = describe(stop, portfolio, scale, initial, remark)
     known: dict[tuple[str, str, str, int], Outcome] = {}
     curves: list[Point] = []
@@ -215,7 +216,7 @@ def best_fixed(
         short: Stop = MaxIterations(max(1, int(stop.iterations * TRIAL_SHARE)))
     else:
         short = MaxTime(stop.time * TRIAL_SHARE)
-    pairs = [Fixed(one.name, other.name) for one in portfolio.destroys for other in portfolio.repairs]
+    pairs = fixed_pairs(portfolio)
     trials = [(pair, instance) for pair in pairs for instance in instances]
 
     def run(trial: tuple[Fixed, Instance]) -> float:
@@ -229,7 +230,7 @@ def best_fixed(
 
 def judge(outcomes: Iterable[Outcome], reference: str) -> list[Verdict]:
     """Compare every selector with the reference, pair by pair of instance and seed."""
-    from scipy.stats import rankdata, t, wilcoxon
+    from scipy.stats import rankdata, wilcoxon
 
     costs: dict[str, dict[tuple[str, int], float]] = {}
     for outcome in outcomes:
@@ -247,15 +248,13 @@ def judge(outcomes: Iterable[Outcome], reference: str) -> list[Verdict]:
         own, other = (np.array([each[key] for key in keys]) for each in (entries, costs[reference]))
         # Costs are subtracted first, so that differences of one size tie.
         differences = 100 * (own - other) / other
-        p, effect, ci = 1.0, 0.0, math.nan
-        if len(keys) > 1:
-            ci = float(t.ppf(0.975, len(keys) - 1) * differences.std(ddof=1) / math.sqrt(len(keys)))
+        p, effect = 1.0, 0.0
         if np.any(differences != 0):
             p = float(wilcoxon(differences, zero_method="wilcox").pvalue)
             moved = differences[differences != 0]
             ranks = rankdata(np.abs(moved))
             effect = float((ranks[moved > 0].sum() - ranks[moved < 0].sum()) / ranks.sum())
-        found.append(Verdict(selector, excess, float(differences.mean()), ci, p, p, effect))
+        found.append(Verdict(selector, excess, float(differences.mean()), confidence(differences), p, p, effect))
     others = [verdict for verdict in found if verdict.selector != reference]
     adjusted = dict(zip((v.selector for v in others), holm([v.p for v in others]), strict=True))
     return [Verdict(**{**asdict(verdict), "adjusted": adjusted.get(verdict.selector, 1.0)}) for verdict in found]

@@ -11,24 +11,20 @@ from numba import types
 
 from neuralns.compiling import compile_for, compiled
 from neuralns.errors import InputError
-from neuralns.mdp.lanes import BUDGET, LEFT, PHASE, SCALE, UNDO_WORSE, Lanes, step_lane
+from neuralns.mdp.lanes import BUDGET, LEFT, PHASE, SCALE, UNDO_WORSE, Lanes, Tours, finish_pair, step_lane
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
 from neuralns.operators.contract import FINE, apply_destroy, apply_repair
 from neuralns.operators.registry import tables_type
 from neuralns.operators.state import (
     checkpoint,
-    close_empty_routes,
     copy_routes,
     new_state,
-    note_gain,
     random_word,
-    remember,
     seed_generator,
     state_at,
     state_type,
-    undo,
 )
-from neuralns.selection.fixed import Fixed
+from neuralns.selection.fixed import Fixed, fixed_pairs
 from neuralns.selection.learned_roulette import LearnedRoulette
 
 ROLLOUTS = 60
@@ -39,11 +35,12 @@ def best_fixed_pair(mdp: MDP, repeats: int = 4) -> Fixed:
     """Return the pair that gains most on the training tours when it is used in every step."""
     starts = mdp.start_tours("train") * repeats
     seeds = episode_seeds(0, len(starts), "best fixed pair")
+    tours = Tours(starts)
     lanes = Lanes([mdp] * len(starts), observes_nodes=False)
-    pairs = [Fixed(one.name, other.name) for one in mdp.portfolio.destroys for other in mdp.portfolio.repairs]
+    pairs = fixed_pairs(mdp.portfolio)
     costs = []
     for pair in pairs:
-        lanes.reset(starts, seeds, observe=False)
+        lanes.reset(tours, seeds, observe=False)
         lanes.play(pair)
         costs.append(float(lanes.costs.mean()))
     return pairs[int(np.argmin(costs))]
@@ -78,14 +75,14 @@ def train_roulette(
         raise InputError(f"reaction {reaction} must lie above 0 and at most at 1.")
     if per not in ("episode", "use"):
         raise InputError(f"scores per {per!r} are not known; choose episode or use.")
-    tours = mdp.start_tours("train")
+    tours = Tours(mdp.start_tours("train"))
     rng = np.random.default_rng(named_seed("learned roulette", seed))
     lanes = Lanes([mdp] * segment, observes_nodes=False)
     names = mdp.portfolio.names
     weights = np.ones(len(names))
     for _ in range(episodes // segment):
-        starts = [tours[index] for index in rng.integers(0, SET_SIZE, segment)]
-        lanes.reset(starts, rng.integers(0, 2**63, segment).astype(np.uint64), observe=False)
+        numbers = rng.integers(0, SET_SIZE, segment)
+        lanes.reset(tours, rng.integers(0, 2**63, segment).astype(np.uint64), numbers, observe=False)
         uses = lanes.play(LearnedRoulette(names, tuple(weights)))
         scores = uses.T @ np.maximum(lanes.start_costs - lanes.costs, 0.0)
         counts = np.full(len(names), segment) if per == "episode" else np.maximum(uses.sum(axis=0), 1)
@@ -100,11 +97,7 @@ def _apply_pair(state, tables, destroy, repair, quota, undo_worse):
     if status != FINE:
         return status
     status = apply_repair(state, tables, repair)
-    remember(state)
-    if undo_worse and state.cost > state.saved_cost:
-        undo(state)
-    close_empty_routes(state)
-    note_gain(state, state.saved_cost - state.cost)
+    finish_pair(state, undo_worse)
     return status
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.mdp.baselines import best_fixed_pair, play_oracle, train_roulette
-from neuralns.mdp.lanes import Lanes
+from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds
 from neuralns.problem.solution import Solution
 from neuralns.selection.fixed import Fixed
@@ -165,15 +165,11 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
-        mdp, seeds = self.mdp, len(self.rewards)
+        seeds = len(self.rewards)
         return {
             "agent": self.agent,
-            "setting": mdp.setting,
-            "instance": mdp.instance.name.removesuffix(" (paper)").partition(":")[0],
-            "customers": mdp.instance.customers,
-            "portfolio": mdp.portfolio.name,
-            "scale": mdp.scale,
-            "budget": mdp.budget,
+            **self.mdp.as_dict(),
+            "budget": self.mdp.budget,
             "episodes": self.rewards.shape[1],
             "seeds": seeds,
             "reward_mean": self.reward_mean,
@@ -223,12 +219,13 @@ def evaluate(
     if not hasattr(player, "play"):
         player = SelectorAgent(player, player.name)
     lanes = Lanes([mdp] * episodes, observes_nodes=False)
-    lanes.reset(starts, episode_seeds(0, episodes), observe=False)
+    laid = Tours(starts)
+    lanes.reset(laid, episode_seeds(0, episodes), observe=False)
     lanes.play(Uniform())  # compiles what is to be timed
     rewards, finals, uses = [], [], np.zeros(len(mdp.portfolio.names), np.int64)
     begin = time.perf_counter()
     for seed in range(seeds):
-        lanes.reset(starts, episode_seeds(seed, episodes), observe=False)
+        lanes.reset(laid, episode_seeds(seed, episodes), observe=False)
         uses += player.play(lanes, seed).sum(axis=0)
         rewards.append(lanes.start_costs - lanes.costs)
         finals.append(lanes.costs.copy())

@@ -56,14 +56,10 @@ class SearchEvaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
-        mdp, seeds = self.mdp, len(self.costs)
+        seeds = len(self.costs)
         return {
             "agent": self.agent,
-            "setting": mdp.setting,
-            "instance": mdp.instance.name.removesuffix(" (paper)").partition(":")[0],
-            "customers": mdp.instance.customers,
-            "portfolio": mdp.portfolio.name,
-            "scale": mdp.scale,
+            **self.mdp.as_dict(),
             "iterations": self.pairs,
             "episodes": self.costs.shape[1],
             "seeds": seeds,

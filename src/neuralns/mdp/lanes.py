@@ -48,8 +48,17 @@ _longs = types.Array(types.int64, 1, "C")
 _long_table = types.Array(types.int64, 2, "C")
 _float_table = types.Array(types.float64, 2, "C")
 _features = types.Array(types.float32, 1, "C")
-_nodes = types.Array(types.int32, 1, "C")
 _marks = types.Array(types.int8, 2, "C")
+
+
+@compiled
+def finish_pair(state, undo_worse):
+    """Do what follows a repair: remember the routes, undo them if asked to and they are dearer, note the gain."""
+    remember(state)
+    if undo_worse and state.cost > state.saved_cost:
+        undo(state)
+    close_empty_routes(state)
+    note_gain(state, state.saved_cost - state.cost)
 
 
 @compiled
@@ -69,11 +78,7 @@ def step_lane(state, tables, action, longs, floats, lane):
     status = apply_repair(state, tables, choice)
     if status != FINE:
         return status
-    remember(state)
-    if longs[lane, UNDO_WORSE] != 0 and state.cost > before:
-        undo(state)
-    close_empty_routes(state)
-    note_gain(state, before - state.cost)
+    finish_pair(state, longs[lane, UNDO_WORSE] != 0)
     longs[lane, PHASE] = 0
     longs[lane, LEFT] -= 1
     state.left = longs[lane, LEFT] / longs[lane, BUDGET]

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,16 @@ class MDP:
     def steps(self) -> int:
         """Actions of an episode."""
         return 2 * self.budget
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what tells evaluations apart, as plain values."""
+        return {
+            "setting": self.setting,
+            "instance": self.instance.name.removesuffix(" (paper)").partition(":")[0],
+            "customers": self.instance.customers,
+            "portfolio": self.portfolio.name,
+            "scale": self.scale,
+        }
 
     def random_start(self, seed: int | np.random.SeedSequence) -> Solution:
         """Return random tours as the setting starts from: cut by capacity, and in setting ``paper`` into fifths."""

@@ -37,7 +37,12 @@ class Fixed:
         return np.array(places, dtype=np.float64)
 
     def functions(self) -> tuple[Any, Any]:
-        return _functions()
+        return pair_functions()
+
+
+def fixed_pairs(portfolio: Portfolio) -> list[Fixed]:
+    """Return every pair of a portfolio."""
+    return [Fixed(one.name, other.name) for one in portfolio.destroys for other in portfolio.repairs]
 
 
 def _choose(memory, state, phase):
@@ -45,5 +50,6 @@ def _choose(memory, state, phase):
 
 
 @cache
-def _functions() -> tuple[Any, Any]:
+def pair_functions() -> tuple[Any, Any]:
+    """Return the compiled functions of a selector whose memory is the pair to use."""
     return compile_selector(_choose, learn_nothing)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.operators.registry import Portfolio
-from neuralns.selection.selector import Memory, compile_selector, learn_nothing
+from neuralns.selection.fixed import pair_functions
+from neuralns.selection.selector import Memory
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Scripted:
         return np.zeros(2)
 
     def functions(self) -> tuple[Any, Any]:
-        return _functions()
+        return pair_functions()
 
     def ask(self, situation: Situation, memory: Memory) -> tuple[str, str]:
         """Ask for a pair and make it the one that the compiled loop uses."""
@@ -102,12 +102,3 @@ class Scripted:
                 raise InputError(f"selector {self.name!r} chose {name!r:.60}, which is not among {', '.join(known)}.")
             memory[place] = known.index(name)
         return answer
-
-
-def _choose(memory, state, phase):
-    return np.int64(memory[phase])
-
-
-@cache
-def _functions() -> tuple[Any, Any]:
-    return compile_selector(_choose, learn_nothing)
