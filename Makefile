@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help solve test check bench format clean
+.PHONY: help solve test check bench reproduce docs dist format clean
 
 help:  ## Show what there is to make.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -19,6 +19,10 @@ $(VENV)/.made: pyproject.toml constraints.txt
 
 $(VENV)/.made-bench: $(VENV)/.made
 	@$(INSTALL) --editable '.[dev,bench]'
+	@touch $@
+
+$(VENV)/.made-docs: $(VENV)/.made
+	@$(INSTALL) --editable '.[dev,docs]'
 	@touch $@
 
 solve: $(VENV)/.made  ## Solve a bundled instance for 10 s; routes and a picture go to out/.
@@ -37,10 +41,27 @@ bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasiu
 	@$(BIN)/python benchmarks/speed.py
 	@$(BIN)/python benchmarks/networks.py
 
+reproduce: $(VENV)/.made  ## Do the paper's experiments again, or go on with them; results and a report go to results/.
+	@$(BIN)/neuralns reproduce all
+
+docs: $(VENV)/.made-docs  ## Build the site in site/; notebooks run, a broken link fails.
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "the site is in site/"
+
+dist: $(VENV)/.made  ## Build wheel and sdist, and try the wheel in an empty environment.
+	@rm -rf dist
+	@$(BIN)/python -m build --outdir dist . > /dev/null
+	@$(PYTHON) -m venv --clear dist/empty
+	@dist/empty/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	@cd dist/empty && bin/neuralns solve E-n22-k4 --iterations 20000 --output routes.sol --quiet
+	@cd dist/empty && bin/neuralns check E-n22-k4 routes.sol
+	@rm -rf dist/empty
+	@ls dist
+
 format: $(VENV)/.made  ## Format the sources.
 	@$(BIN)/ruff check --fix --quiet .
 	@$(BIN)/ruff format .
 
 clean:  ## Remove the environment, caches and outputs.
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) out site .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

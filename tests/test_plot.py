@@ -261,6 +261,111 @@ def test_anytime_curves_that_cannot_be_drawn_are_refused(monkeypatch: pytest.Mon
         plot.anytime(curve("x", (0, 1.0)), "")
 
 
+AGENTS: dict[str, plot.Lines] = {
+    "C": {"DQN": [(2, 10.0, 1.0), (12, 30.0, 2.0), (5, 20.0, 0.5)], "LRW": [(2, 11.0, np.nan)], "FIXED": []},
+    "R": {"DQN": [(2, 12.0, np.nan), (5, 14.0, np.nan)], "RAN": [(2, 9.0, 1.0), (5, 8.0, 1.0)]},
+}
+
+
+def shades(axes: Axes) -> list[list[float]]:
+    """The lowest and the highest place of each shaded interval."""
+    corners = [np.asarray(path.vertices) for shade in axes.collections for path in shade.get_paths()]
+    return [[float(part[:, 1].min()), float(part[:, 1].max())] for part in corners if len(part)]
+
+
+def test_panels_show_each_line_with_its_interval() -> None:
+    figure = plot.panels(AGENTS, "rewards", "destroy operators |D|", "reward")
+    assert figure.get_suptitle() == "rewards"
+    first, second = figure.axes
+    assert (first.get_title(), second.get_title()) == ("C", "R")
+    assert (first.get_xlabel(), first.get_ylabel()) == ("destroy operators |D|", "reward")
+    assert [np.asarray(line.get_xdata()).tolist() for line in first.lines] == [[2, 5, 12], [2]]
+    assert [np.asarray(line.get_ydata()).tolist() for line in first.lines] == [[10, 20, 30], [11]]
+    assert shades(first) == [[9, 32]]
+    assert shades(second) == [[7, 10]]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["DQN", "LRW", "RAN"]
+    assert first.get_ylim() == second.get_ylim()
+
+
+def test_a_line_looks_the_same_in_all_panels_and_unlike_the_others() -> None:
+    names = [f"agent {number}" for number in range(6)]
+    every: dict[str, plot.Lines] = {name: {each: [(1, 1.0, 0.1), (2, 2.0, 0.1)] for each in names} for name in "ab"}
+    looks = [
+        [(line.get_color(), line.get_marker(), str(line._dash_pattern)) for line in axes.lines]  # type: ignore[attr-defined]
+        for axes in plot.panels(every, "", "", "").axes
+    ]
+    assert looks[0] == looks[1]
+    for distinct in (0, 1):
+        assert len({look[distinct] for look in looks[0]}) == 6
+    assert len({look[2] for look in looks[0]}) > 2
+    # A line without points keeps its place, so that the next ones look as they do elsewhere.
+    (axes,) = plot.panels({"a": {**every["a"], "agent 1": []}}, "", "", "").axes
+    assert [(line.get_color(), line.get_marker()) for line in axes.lines] == [
+        look[:2] for number, look in enumerate(looks[0]) if number != 1
+    ]
+
+
+def test_published_lines_are_grey_and_hollow_behind_those_of_their_names() -> None:
+    published: dict[str, plot.Lines] = {"C": {"LRW": [(2, 13.0, 1.5), (5, 14.0, np.nan)], "DQN": []}}
+    figure = plot.panels(AGENTS, "", "", "", behind=published)
+    first, second = figure.axes
+    behind, _, ours = first.lines
+    assert np.asarray(behind.get_ydata()).tolist() == [13, 14]
+    assert (behind.get_color(), behind.get_markerfacecolor()) == ("#999999", "white")
+    assert np.asarray(ours.get_ydata()).tolist() == [11]
+    assert behind.get_marker() == ours.get_marker()
+    assert behind.get_zorder() < ours.get_zorder()
+    assert [11.5, 14.5] in shades(first)
+    assert len(second.lines) == 2
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown == ["DQN", "LRW", "RAN", " ", "LRW, published"]
+
+
+def test_panels_may_have_logarithmic_places_and_scales_of_their_own() -> None:
+    heat: dict[str, plot.Lines] = {
+        "low": {"mean": [(0.01, 1.0, 0.1), (1.0, 2.0, 0.1), (100.0, 3.0, 0.1)]},
+        "high": {"mean": [(0.01, 500.0, 0.1)]},
+    }
+    low, high = plot.panels(heat, "", "τ", "F", log=True, one_scale=False).axes
+    assert low.get_xscale() == "log"
+    assert [text.get_text() for text in low.get_xticklabels()] == ["0.01", "1", "100"]
+    assert low.get_ylim()[1] < 10 < high.get_ylim()[0]
+
+
+def test_places_are_labelled_as_long_as_there_is_room() -> None:
+    def labels(count: int) -> list[str]:
+        line = [(20.0 * place, 1.0, 0.1) for place in range(1, count + 1)]
+        (axes,) = plot.panels({"": {"DQN": line}}, "", "", "").axes
+        return [text.get_text() for text in axes.get_xticklabels()]
+
+    assert labels(5) == ["20", "40", "60", "80", "100"]
+    assert labels(11) == ["20", "60", "100", "140", "180", "220"]
+
+
+def test_names_with_dollar_signs_in_panels_are_no_formula() -> None:
+    name = r"$\frac$"
+    line: dict[str, plot.Lines] = {name: {name: [(1, 1.0, 0.1)]}}
+    assert plot.to_array(plot.panels(line, name, name, name, behind=line)).any()
+
+
+def test_panels_that_cannot_be_drawn_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing: list[dict[str, plot.Lines]] = [{}, {"C": {}}, {"C": {"DQN": []}}]
+    for lines in nothing:
+        with pytest.raises(InputError, match=r"^there is no line to draw\.$"):
+            plot.panels(lines, "", "", "")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+        plot.panels(AGENTS, "", "", "")
+
+
+def test_a_figure_becomes_the_same_svg_each_time() -> None:
+    one, other = (plot.to_svg(plot.panels(AGENTS, "rewards", "", "")) for _ in range(2))
+    assert one == other
+    assert "<svg" in one
+    assert one.rstrip().endswith("</svg>")
+    assert one != plot.to_svg(plot.panels(AGENTS, "others", "", ""))
+
+
 @pytest.mark.parametrize(
     ("name", "beginning"), [("a.png", b"\x89PNG"), ("a.pdf", b"%PDF"), ("a.svg", b"<?xml"), ("a.PNG", b"\x89PNG")]
 )

@@ -27,6 +27,10 @@ FORMATS = ("png", "pdf", "svg")
 # Okabe and Ito's colours, told apart with all kinds of colour vision; dashes set apart what is left.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7F7F7F", "#B8A800")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
+MARKERS = "osD^vP"
+
+Lines = Mapping[str, Sequence[tuple[float, float, float]]]
+"""Names of lines, and their points: place, height and half of an interval (NaN for none)."""
 
 
 def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
@@ -239,14 +243,13 @@ def anytime(points: Sequence[Point], title: str) -> Figure:
 def gaps(points: Mapping[str, Sequence[tuple[int, float]]], title: str, axes: Axes | None = None) -> Figure:
     """Draw gaps over the number of customers, one line for each solver, the first one strong."""
     figure, axes = _axes(axes, (7.2, 4.6))
-    markers = "osD^vP"
     for number, (name, pairs) in enumerate(points.items()):
         shown = sorted((size, gap) for size, gap in pairs if np.isfinite(gap))
         axes.plot(
             [size for size, _ in shown],
             [max(gap, 0.01) for _, gap in shown],
             color=COLOURS[number % len(COLOURS)],
-            marker=markers[number % len(markers)],
+            marker=MARKERS[number % len(MARKERS)],
             markersize=5 if number == 0 else 4,
             linewidth=2.4 if number == 0 else 1.0,
             label=name,
@@ -260,6 +263,93 @@ def gaps(points: Mapping[str, Sequence[tuple[int, float]]], title: str, axes: Ax
     axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     _clean(axes)
     return figure
+
+
+def panels(
+    lines: Mapping[str, Lines], title: str, across: str, up: str, *,
+    behind: Mapping[str, Lines] | None = None, log: bool = False, one_scale: bool = True,
+) -> Figure:  # fmt: skip
+    """Draw lines with their intervals in panels side by side, the first line strong.
+
+    Parameters
+    ----------
+    lines
+        The lines of each panel. A line has the same look in all panels, by its place among the names; one without
+        points keeps that place but is not drawn.
+    across, up
+        What the two axes show.
+    behind
+        Published lines, drawn thin and grey behind those with the same name, whose markers they have, hollow.
+    log
+        Whether places are spread by their logarithm.
+    one_scale
+        Whether all panels have the same heights.
+    """
+    names = list(dict.fromkeys(name for panel in lines.values() for name in panel))
+    if not any(points for panel in lines.values() for points in panel.values()):
+        raise InputError("there is no line to draw.")
+    _matplotlib()
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    every = figure.subplots(1, len(lines), sharey=one_scale, squeeze=False).ravel()
+    labels: dict[str, Any] = {}
+    for axes, (name, panel) in zip(every, lines.items(), strict=True):
+        for line, points in ((behind or {}).get(name, {})).items():
+            if points:
+                marker = MARKERS[names.index(line) % len(MARKERS)]
+                labels[f"{line}, published"] = axes.errorbar(
+                    *_columns(points), color="#999999", linewidth=0.8, elinewidth=0.8, marker=marker, markersize=5,
+                    markerfacecolor="white", zorder=1,
+                )  # fmt: skip
+        for number, line in enumerate(names):
+            if not panel.get(line):
+                continue
+            places, heights, half = _columns(panel[line])
+            colour = COLOURS[number % len(COLOURS)]
+            (labels[line],) = axes.plot(
+                places, heights, color=colour, linestyle=DASHES[number % len(DASHES)], zorder=4 if number == 0 else 3,
+                marker=MARKERS[number % len(MARKERS)], markersize=5.5, linewidth=2.4 if number == 0 else 1.4,
+            )  # fmt: skip
+            axes.fill_between(places, heights - half, heights + half, color=colour, alpha=0.22, linewidth=0, zorder=2)
+        if log:
+            axes.set_xscale("log")
+        ticks = sorted({point[0] for line in panel.values() for point in line})
+        # Labels of more than six would run into each other.
+        ticks = ticks[:: -(-len(ticks) // 6)]
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.set_xticks([], minor=True)
+        axes.margins(x=0.07)
+        axes.set_title(name, fontsize=13, parse_math=False)
+        axes.set_xlabel(across, fontsize=13, parse_math=False)
+        axes.tick_params(labelsize=12)
+        axes.grid(axis="y", color="#E5E5E5", linewidth=0.6)
+        _clean(axes)
+    every[0].set_ylabel(up, fontsize=13, parse_math=False)
+    order = [name for name in names if name in labels]
+    published = [f"{name}, published" for name in names if f"{name}, published" in labels]
+    if published:
+        # The third of three columns is theirs.
+        order += [" "] * (2 * max(len(published), -(-len(order) // 2)) - len(order))
+    handles = [labels.get(name, Line2D([], [], color="none")) for name in (*order, *published)]
+    legend = figure.legend(
+        handles, [*order, *published], loc="outside lower center", ncols=3, frameon=False, fontsize=12
+    )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, parse_math=False)
+    return figure
+
+
+def to_svg(figure: Figure) -> str:
+    """Return a figure as the text of an SVG picture, the same each time."""
+    from matplotlib import rc_context
+
+    content = io.StringIO()
+    with rc_context({"svg.hashsalt": "neuralns"}):
+        figure.savefig(content, format="svg", metadata={"Date": None})
+    return content.getvalue()
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -307,6 +397,10 @@ def _axes(axes: Axes | None, size: tuple[float, float]) -> tuple[Figure, Axes]:
 
     figure = Figure(figsize=size, layout="constrained")
     return figure, figure.subplots()
+
+
+def _columns(points: Sequence[tuple[float, float, float]]) -> tuple[npt.NDArray[np.float64], ...]:
+    return tuple(np.array(sorted(points), dtype=float).T)
 
 
 def _title(axes: Axes, text: str) -> None:

@@ -38,9 +38,9 @@ from neuralns.experiments.comparison import (
     describe,
     holm,
     judge,
-    read_rows,
     trained_on,
 )
+from neuralns.experiments.rows import read_rows
 from neuralns.operators.registry import operator
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy

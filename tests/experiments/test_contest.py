@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from neuralns import InputError, Instance, read, savings
-from neuralns.experiments.contest import Run, compete, mean_gaps, read_runs
+from neuralns.experiments.contest import Run, compete, mean_gaps
 from neuralns.experiments.peers import PEERS, installed_peers
+from neuralns.experiments.rows import read_rows
 
 
 def by_savings(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
@@ -48,7 +49,7 @@ def test_every_solver_runs_on_every_instance_and_seed_and_a_second_call_adds_onl
     assert len(told) == 4
     assert all("single" in line for line in told)
     assert [run for run in both if run.solver == "savings"] == first
-    assert sorted(read_runs(path), key=lambda run: run.key) == sorted(both, key=lambda run: run.key)
+    assert sorted(read_rows(path, Run), key=lambda run: run.key) == sorted(both, key=lambda run: run.key)
     expected = savings(instances[0])
     assert first[0].cost == expected.cost
     assert first[0].gap == pytest.approx(expected.gap)

@@ -19,6 +19,7 @@ from neuralns.cli import (
     instances,
     operators,
     policy,
+    reproduce,
     solve,
     train,
 )
@@ -42,6 +43,7 @@ app.command("train")(train.train)
 app.command("policy")(policy.policy)
 app.command("evaluate")(evaluate.evaluate)
 app.command("episode")(episode.episode)
+app.command("reproduce")(reproduce.reproduce)
 app.add_typer(bench.bench, name="bench")
 
 

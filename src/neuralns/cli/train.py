@@ -6,6 +6,7 @@ import math
 import shlex
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -59,11 +60,8 @@ def train(
 
         neuralns train R101 --customers 20 --preset paper --seeds 10 -o r101.policy
     """
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        if network != "lrw":
-            raise InputError("training needs torch; install it with: pip install 'neuralns[train]'.") from None
+    if network != "lrw" and find_spec("torch") is None:
+        raise InputError("training needs torch; install it with: pip install 'neuralns[train]'.")
     from neuralns.cli.progress import announce_compilation
     from neuralns.mdp.mdp import make_mdp
     from neuralns.problem.files import check_writable

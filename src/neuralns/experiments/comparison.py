@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from neuralns.errors import InputError
+from neuralns.experiments.rows import append_rows, read_rows
 from neuralns.mdp.evaluate import confidence
 from neuralns.operators.registry import Portfolio
 from neuralns.problem.instance import Instance
@@ -273,40 +273,6 @@ def holm(values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(values) - place) * values[index]))
         corrected[int(index)] = float(round(largest, 12))
     return corrected
-
-
-def read_rows(path: Path, kind: type[Any]) -> list[Any]:
-    """Return the rows of a results file as objects of a dataclass; none if there is no file."""
-    if not path.exists():
-        return []
-    casts = {"int": int, "float": float, "str": str}
-    with open(path, encoding="utf-8", errors="replace", newline="") as file:
-        reader = csv.DictReader(file)
-        names = [entry.name for entry in fields(kind)]
-        if reader.fieldnames != names:
-            raise InputError(f"{path}: holds other columns than {', '.join(names)}.")
-        try:
-            return [
-                kind(**{entry.name: casts[str(entry.type)](row[entry.name]) for entry in fields(kind)})
-                for row in reader
-            ]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{path}, line {reader.line_num}: is not a result ({error}).") from None
-
-
-def append_rows(path: Path, rows: Sequence[Any]) -> None:
-    """Add rows to a results file, which gets its header with the first ones."""
-    if not rows:
-        return
-    new = not path.exists()
-    try:
-        with open(path, "a", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, [entry.name for entry in fields(rows[0])], lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerows(asdict(row) for row in rows)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
 
 
 def _curves_path(path: Path) -> Path:

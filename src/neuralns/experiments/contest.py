@@ -6,20 +6,20 @@ what is missing there.
 
 from __future__ import annotations
 
-import csv
 import multiprocessing
 import os
 import queue
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 
 from neuralns.errors import InputError
+from neuralns.experiments.rows import append_rows, read_rows
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
@@ -66,7 +66,7 @@ def compete(
     # Read by libraries when they load, in the processes to come.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    known = {run.key: run for run in read_runs(path)}
+    known = {run.key: run for run in read_rows(path, Run)}
     wanted = [(instance, name, seed) for instance in instances for seed in range(1, seeds + 1) for name in contestants]
     missing = [
         (instance, name, seed)
@@ -90,28 +90,13 @@ def compete(
         try:
             for number, future in enumerate(as_completed(waiting), len(wanted) - len(missing) + 1):
                 run = future.result()
-                _append(path, run)
+                append_rows(path, [run])
                 known[run.key] = run
                 notify(run, number, len(wanted))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
     return [known[instance.name, name, float(seconds), seed] for instance, name, seed in wanted]
-
-
-def read_runs(path: Path) -> list[Run]:
-    """Return the runs that a results file holds; none if there is no file."""
-    if not path.exists():
-        return []
-    with open(path, encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file)
-        names = [field.name for field in fields(Run)]
-        if reader.fieldnames != names:
-            raise InputError(f"{path}: holds other columns than the results of a contest ({', '.join(names)}).")
-        try:
-            return [_parse(row) for row in reader]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{path}, line {reader.line_num}: is not a result ({error}).") from None
 
 
 def mean_gaps(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
@@ -174,28 +159,3 @@ def _child(
         sender.send((routes, time.perf_counter() - begin))
     except Exception as error:
         sender.send(f"{type(error).__name__}: {error}")
-
-
-def _append(path: Path, run: Run) -> None:
-    new = not path.exists()
-    with open(path, "a", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(Run)], lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(asdict(run))
-
-
-def _parse(row: dict[str, str]) -> Run:
-    return Run(
-        row["instance"],
-        int(row["customers"]),
-        row["solver"],
-        float(row["seconds"]),
-        int(row["seed"]),
-        float(row["cost"]),
-        float(row["best_known"]),
-        float(row["gap"]),
-        int(row["routes"]),
-        row["feasible"] == "True",
-        float(row["wall"]),
-    )

@@ -117,10 +117,7 @@ class Training:
         budgets = {mdp.budget for task in tasks for mdp in task.mdps}
         if len(budgets) > 1:
             raise InputError("all MDPs of a training run need the same budget.")
-        try:
-            torch.zeros(1, device=device).item()
-        except (RuntimeError, AssertionError):
-            raise InputError(f"device {device!r} is not there; choose cpu, or cuda where torch sees a GPU.") from None
+        check_device(device)
         self.config, self.tasks = config, tuple(tasks)
         nodes = max(mdp.instance.customers for task in tasks for mdp in task.mdps) + 1
         if config.network == "mlp" and any(m.instance.customers + 1 != nodes for task in tasks for m in task.mdps):
@@ -298,6 +295,14 @@ class Training:
         index = torch.from_numpy(better).to(learner.device)
         for name, values in learner.online.state_dict().items():
             self.best_parameters[name][index] = values[index]
+
+
+def check_device(name: str) -> None:
+    """Refuse a device that torch does not see."""
+    try:
+        torch.zeros(1, device=name).item()
+    except (RuntimeError, AssertionError):
+        raise InputError(f"device {name!r} is not there; choose cpu, or cuda where torch sees a GPU.") from None
 
 
 def _dealt(items: Sequence[Any], count: int) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
-from neuralns.mdp.baselines import best_fixed_pair, play_oracle, train_roulette
+from neuralns.mdp.baselines import ROLLOUTS, best_fixed_pair, play_oracle, train_roulette
 from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds
 from neuralns.problem.solution import Solution
@@ -46,6 +46,17 @@ class SelectorAgent:
 
 
 @dataclass(frozen=True)
+class SelectorsAgent:
+    """Another selector for each seed."""
+
+    selectors: Mapping[int, Selector]
+    name: str
+
+    def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
+        return lanes.play(self.selectors[seed])
+
+
+@dataclass(frozen=True)
 class PoliciesAgent:
     """Policy files with ``{seed}`` in their name: another one for each seed, greedy."""
 
@@ -72,9 +83,10 @@ class OracleAgent:
 
     pair: Fixed
     name: str = "oracle"
+    rollouts: int = ROLLOUTS
 
     def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
-        return play_oracle(lanes, self.pair)
+        return play_oracle(lanes, self.pair, self.rollouts)
 
 
 def agent_named(name: str, mdp: MDP) -> Agent:
@@ -188,7 +200,7 @@ def evaluate(
     *,
     tours: str | Sequence[Solution] = "test",
     episodes: int = SET_SIZE,
-    seeds: int = 10,
+    seeds: int | Sequence[int] = 10,
     progress: Callable[[int, int], object] | None = None,
 ) -> Evaluation:
     """Let an agent play the episodes of a set of start tours, once for each seed.
@@ -198,7 +210,8 @@ def evaluate(
     tours
         ``train``, ``validate`` or ``test``, or solutions of your own.
     episodes, seeds
-        Start tours of a set, and how often each is played with other random numbers (and other training).
+        Start tours of a set, and how often each is played with other random numbers (and other training), or the
+        seeds of these.
     progress
         Called with the seeds done and to do.
 
@@ -211,7 +224,8 @@ def evaluate(
     >>> better.reward_mean > worse.reward_mean
     True
     """
-    if seeds < 1:
+    numbers = range(seeds) if isinstance(seeds, int) else seeds
+    if not numbers:
         raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
     starts = mdp.start_tours(tours, episodes) if isinstance(tours, str) else list(tours)
     episodes = len(starts)
@@ -224,13 +238,13 @@ def evaluate(
     lanes.play(Uniform())  # compiles what is to be timed
     rewards, finals, uses = [], [], np.zeros(len(mdp.portfolio.names), np.int64)
     begin = time.perf_counter()
-    for seed in range(seeds):
+    for done, seed in enumerate(numbers, 1):
         lanes.reset(laid, episode_seeds(seed, episodes), observe=False)
         uses += player.play(lanes, seed).sum(axis=0)
         rewards.append(lanes.start_costs - lanes.costs)
         finals.append(lanes.costs.copy())
         if progress is not None:
-            progress(seed + 1, seeds)
+            progress(done, len(numbers))
     seconds = time.perf_counter() - begin
     return Evaluation(player.name, mdp, np.array(rewards), np.array(finals), uses, seconds)
 

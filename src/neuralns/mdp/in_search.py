@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +72,7 @@ class SearchEvaluation:
 
 def evaluate_in_search(
     mdp: MDP,
-    agent: str | Selector,
+    agent: str | Selector | Mapping[int, Selector],
     *,
     pairs: int = PAIRS,
     tours: str = "test",
@@ -84,16 +84,18 @@ def evaluate_in_search(
 ) -> SearchEvaluation:
     """Run ALNS for so many pairs of operators from every start tour, once for each seed.
 
-    ``agent`` is a selector or its name, ``best-fixed`` (found on the training tours), ``lrw`` (trained anew for each
-    seed), or policy files with ``{seed}`` in their name.
+    ``agent`` is a selector or its name, one for each seed, ``best-fixed`` (found on the training tours), ``lrw``
+    (trained anew for each seed), or policy files with ``{seed}`` in their name.
     """
     if pairs < 1 or seeds < 1:
         raise InputError(f"{pairs} pairs and {seeds} seeds asked for; at least 1 of each is needed.")
     starts = mdp.start_tours(tours, episodes)
-    name = agent if isinstance(agent, str) else agent.name
+    name = agent if isinstance(agent, str) else agent[0].name if isinstance(agent, Mapping) else agent.name
     fixed = best_fixed_pair(mdp) if agent == "best-fixed" else None
 
     def selector_for(seed: int) -> Selector:
+        if isinstance(agent, Mapping):
+            return agent[seed]
         if not isinstance(agent, str):
             return agent
         if fixed is not None:

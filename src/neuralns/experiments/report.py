@@ -1,0 +1,289 @@
+"""The report of the paper's experiments done again: verdicts on its claims, our numbers beside the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neuralns import plot
+from neuralns.errors import InputError
+from neuralns.experiments.claims import CLAIMS, VERDICT_RULE, Cells, Claim, agents, cells_of
+from neuralns.experiments.document import FIGURES, Block, Bullets, Code, Document, Heading, Paragraph, Table
+from neuralns.experiments.numbers import KINDS, NONE, number_blocks, pictures, published_cells, significance_blocks
+from neuralns.experiments.paper import INSTANCES, Plan, Tables, settings_of
+from neuralns.problem.files import write_bytes
+
+if TYPE_CHECKING:
+    from neuralns.experiments.reproduce import Reproduced
+
+ABOUT_AGENTS = (
+    "DQN: the learned policy. A multi-layer perceptron, or the graph attention network (GNN) where instances grow.",
+    "LRW: the roulette wheel learned beforehand on the training tours; RAN: uniform random selection; CRW: the classic "
+    "roulette wheel, which adapts during ALNS.",
+    "FIXED: the best single pair of a destroy and a repair operator, found on the training tours and always used.",
+    "ORACLE: tries pairs by simulation at every step and takes the best. No policy that could be used in a search, but "
+    "an upper mark for what choosing by the state can win.",
+)
+
+
+def write_report(found: Reproduced, plan: Plan, quick: bool, folder: Path) -> list[Path]:
+    """Write ``report.html``, and ``report.md`` with its figures, to a folder; return the files."""
+    done = found.journal.done.values()
+    report = make_report(
+        found.tables, plan, found.journal.sessions, quick=quick,
+        job_seconds=sum(job.seconds for job in done), processor_seconds=sum(job.processor for job in done),
+    )  # fmt: skip
+    written = [folder / "report.html", folder / "report.md"]
+    for path, text in zip(written, (report.html(), report.markdown()), strict=True):
+        write_bytes(path, text.encode())
+    try:
+        (folder / FIGURES).mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder / FIGURES}: cannot be made a folder ({error.strerror or error}).") from None
+    for name, figure in report.figures.items():
+        written.append(folder / FIGURES / f"{name}.png")
+        plot.save(figure, written[-1])
+    return written
+
+
+def make_report(
+    tables: Tables, plan: Plan, sessions: Sequence[Mapping[str, Any]], *, quick: bool, job_seconds: float,
+    processor_seconds: float,
+) -> Document:  # fmt: skip
+    """Write the report; whatever has no results is left out or shown as a dash, and named.
+
+    Parameters
+    ----------
+    tables, plan
+        The results, and how large the experiments were meant to be.
+    sessions
+        Who did the jobs: for each call its ``command``, ``date``, ``seconds``, ``jobs``, ``workers``, ``cluster``,
+        ``device`` and ``machine``, and ``trainings`` and ``training_seconds`` if it had a GPU.
+    quick
+        Whether nothing follows from the results, so that no claim is judged.
+    job_seconds, processor_seconds
+        Taken by all jobs together, on the clock and of a processor.
+    """
+    cells = cells_of(tables)
+    published = published_cells()
+    blocks: list[Block] = [
+        *_beginning(plan, quick),
+        *_verdicts(cells, plan, quick),
+        *_what_was_run(cells, plan, sessions, job_seconds, processor_seconds),
+        *_claims(cells, plan, published, quick),
+        *_beyond(tables, cells, plan),
+        Heading(2, "All numbers, beside the published ones"),
+        *number_blocks(cells, plan, published),
+        Heading(2, "Significance"),
+        *significance_blocks(cells, plan),
+        *_tuning(tables),
+        Heading(2, "Make it again"),
+        Code(str((sessions[-1].get("command") if sessions else "") or "neuralns reproduce all")),
+    ]
+    return Document("The paper's experiments, done again", tuple(blocks))
+
+
+# --- The beginning. ---------------------------------------------------------------------------------------------------
+
+
+def _beginning(plan: Plan, quick: bool) -> Iterable[Block]:
+    if quick:
+        yield Paragraph(
+            "This was a quick run: agents were hardly trained and few tours used, to see that everything works. It "
+            "shows nothing about the paper; no number below is a result.",
+            strong=True,
+        )
+    yield Paragraph(
+        "The experiments of “Graph Reinforcement Learning for Operator Selection in the ALNS Metaheuristic” (Johnn, "
+        f"Darvariu, Handl & Kalcsics) with neuralns: {_count(plan.seeds, 'seed')}, {plan.tours} test tours, 20 "
+        "customers unless said otherwise. ± is half of the 95 % interval of a mean over seeds. Setting paper has the "
+        "objective behind the published numbers (100 × tours + length, coordinates scaled to 1), setting distance the "
+        "length of the tours, as the paper's text reads."
+    )
+    yield Bullets(ABOUT_AGENTS)
+
+
+def _verdicts(cells: Cells, plan: Plan, quick: bool) -> Iterable[Block]:
+    yield Heading(2, "The paper's claims in short")
+    rows = []
+    for claim in CLAIMS:
+        other = "distance" in settings_of(claim.experiment)
+        found = [_judge(claim, cells, plan, setting, quick)[0] for setting in ("paper", "distance")]
+        rows.append((claim.title, claim.text, found[0], found[1] if other else NONE))
+    yield Table(("claim", "in words", "setting paper", "setting distance"), tuple(rows), 4)
+    yield Paragraph(f"{VERDICT_RULE} The verdict is that of setting paper; distance is further evidence.")
+
+
+def _what_was_run(
+    cells: Cells, plan: Plan, sessions: Sequence[Mapping[str, Any]], job_seconds: float, processor_seconds: float
+) -> Iterable[Block]:
+    yield Heading(2, "What was run")
+    rows = []
+    for session in sessions:
+        machine = session.get("machine") or {}
+        parts = [str(machine[name]) for name in ("processor", "system") if machine.get(name)]
+        if machine.get("cores"):
+            parts.append(_count(machine["cores"], "core"))
+        packages = [name for name in ("neuralns", "python", "numpy", "numba", "torch") if machine.get(name)]
+        versions = [f"{name} {machine[name]}" for name in packages]
+        workers = _count(session["workers"], "worker") if session.get("workers") else ""
+        by = [workers, "a Dask cluster" if session.get("cluster") else "", str(session.get("device") or "")]
+        if session.get("trainings"):
+            by.append(f"{session['trainings']} networks in one run of {duration(session['training_seconds'])}")
+        rows.append((
+            str(session.get("date", NONE)), str(session.get("command", NONE)), str(session.get("jobs", NONE)),
+            duration(session["seconds"]) if "seconds" in session else NONE,
+            ", ".join(part for part in by if part) or NONE, ", ".join(parts) or NONE, ", ".join(versions) or NONE,
+        ))  # fmt: skip
+    if rows:
+        yield Table(("date", "command", "jobs", "time", "by", "machine", "versions"), tuple(rows), 7)
+    yield Paragraph(
+        f"All jobs together took {duration(job_seconds)} on the clock and {duration(processor_seconds)} of processors."
+    )
+    absent, gaps = [], []
+    for experiment, kind in KINDS.items():
+        wanted = [
+            (experiment, *key, *statistic)
+            for key in product(settings_of(experiment), INSTANCES, getattr(plan, kind.axis), kind.columns)
+            for statistic in kind.statistics
+        ]
+        missing = sum(key not in cells for key in wanted)
+        if missing == len(wanted):
+            absent.append(experiment)
+        elif missing:
+            gaps.append(f"{missing} of {len(wanted)} numbers of {experiment}")
+    if absent:
+        yield Paragraph(f"Not run, or not finished: {', '.join(absent)}.")
+    if gaps:
+        yield Paragraph(f"Missing, shown as {NONE}: {', '.join(gaps)}.")
+
+
+# --- Claims and what goes beyond them. --------------------------------------------------------------------------------
+
+
+def _judge(claim: Claim, cells: Cells, plan: Plan, setting: str, quick: bool) -> tuple[str, tuple[str, ...]]:
+    found, evidence = claim.judge(cells, plan, setting)
+    return "not tested" if quick else found, evidence
+
+
+def _claims(cells: Cells, plan: Plan, published: Cells, quick: bool) -> Iterable[Block]:
+    yield Heading(2, "The claims one by one")
+    for claim in CLAIMS:
+        found, evidence = _judge(claim, cells, plan, "paper", quick)
+        yield Heading(3, f"{claim.title}: {found}")
+        yield Paragraph(f"The paper: {claim.text}")
+        yield Paragraph(f"Our rule: {claim.rule}")
+        yield Bullets(evidence)
+        if any(key[:2] == (claim.experiment, "distance") for key in cells):
+            found, evidence = _judge(claim, cells, plan, "distance", quick)
+            yield Paragraph(f"Setting distance, by the same rule: {found}. {' '.join(evidence)}")
+        yield from pictures(cells, plan, published, claim.experiment)
+
+
+def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
+    yield Heading(2, "What the paper does not report: the best fixed pair and the oracle")
+    rows: list[tuple[str, ...]] = []
+    notes = []
+    for setting in settings_of("table1"):
+        places = [
+            place
+            for place in product(INSTANCES, plan.destroys)
+            if all(("table1", setting, *place, agent) in cells for agent in ("FIXED", "DQN", "ORACLE"))
+        ]
+        if places:
+            fixed, dqn, oracle = (
+                float(np.mean([cells["table1", setting, *place, agent].mean for place in places]))
+                for agent in ("FIXED", "DQN", "ORACLE")
+            )
+            share = NONE if oracle <= fixed else f"{round(100 * (dqn - fixed) / (oracle - fixed))} %".replace("-", "−")
+            rows.append((setting, str(len(places)), f"{fixed:.1f}", f"{dqn:.1f}", f"{oracle:.1f}", share))
+        notes += [
+            _against_fixed(cells, experiment, setting, *statistic)
+            for experiment, *statistic in (("table1",), ("table2", "avg"), ("scaling",))
+        ]
+    if rows:
+        yield Paragraph(
+            "Mean rewards over the cells of Table 1, and which share of the way from the best fixed pair to the oracle "
+            "the DQN goes on these means."
+        )
+        yield Table(("setting", "cells", "FIXED", "DQN", "ORACLE", "share of the way"), tuple(rows))
+    else:
+        yield Paragraph("There are no results for it.")
+    if any(notes):
+        yield Bullets(tuple(note for note in notes if note))
+    pairs = dict(tables.pairs)
+    for setting in settings_of("table1"):
+        numbers = sorted({number for where, _, number in pairs if where == setting})
+        if numbers:
+            yield Paragraph(f"The best fixed pairs, setting {setting}:")
+            yield Table(
+                ("|D|", *INSTANCES),
+                tuple(
+                    (str(number), *(", ".join(pairs.get((setting, name, number), (NONE,))) for name in INSTANCES))
+                    for number in numbers
+                ),
+                4,
+            )
+
+
+def _against_fixed(cells: Cells, experiment: str, setting: str, *statistic: str) -> str:
+    """Say in which cells the DQN is better than the best fixed pair; nothing if that could not be tested."""
+    kind = KINDS[experiment]
+    found = {
+        place: each
+        for place, each in agents(cells, experiment, setting, "DQN", "FIXED", *statistic).items()
+        if not math.isnan(each.p)
+    }
+    sure = {place: each for place, each in found.items() if each.significant}
+    better = [place for place, each in sure.items() if (each.difference < 0) == (kind.value == "F")]
+    names = "; ".join(
+        f"{name} at {kind.label} = {', '.join(str(number) for each, number in better if each == name)}"
+        for name in INSTANCES
+        if any(each == name for each, _ in better)
+    )
+    if not found:
+        return ""
+    return (
+        f"{kind.title}, setting {setting}: the DQN is significantly better than the best fixed pair in {len(better)} "
+        f"of {len(found)} cells{f' ({names})' if names else ''}, significantly worse in {len(sure) - len(better)}."
+    )
+
+
+def _tuning(tables: Tables) -> Iterable[Block]:
+    yield Heading(2, "Tuning")
+    if not tables.tuning:
+        yield Paragraph("There are no results for it.")
+        return
+    yield Paragraph(
+        "Choices and what they gave on the validation tours, mean of all trials; for DQN and LRW rewards, where the "
+        "highest was chosen, for CRW F after ALNS, where the lowest was."
+    )
+    yield Table(
+        ("agent", "setting", "choice", "", "validation"),
+        tuple(
+            (row.agent, row.setting, row.choice, "chosen" if row.chosen else "", f"{row.validation:.1f}")
+            for row in tables.tuning
+        ),
+        4,
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(42), duration(754), duration(12345)
+    ('42 s', '13 min', '3 h 26 min')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
