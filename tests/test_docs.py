@@ -1,7 +1,8 @@
-"""Every code block of the README and the docs runs."""
+"""Every code block of the README, the docs and the notebooks runs."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 COMMAND = "from neuralns.cli import main; main()"
 
 
@@ -26,6 +28,8 @@ def shortened(text: str) -> str:
     text = re.sub(r" --steps \d+", "", text)
     text = re.sub(r"^(neuralns train .*)--seeds 1(.*)$", r"\1--seeds 2\2", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns train .*)$", r"\1 --steps 40", text, flags=re.MULTILINE)
+    text = re.sub(r"steps=\d+, tours=\d+, validate_every=\d+", "steps=40, tours=16, validate_every=20", text)
+    text = re.sub(r"^(neuralns reproduce (?!.*--quick).*)$", r"\1 --quick", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns evaluate .*)$", r"\1 --episodes 8", text, flags=re.MULTILINE)
     return re.sub(r"--time \d+", "--time 0.2", text)
 
@@ -64,3 +68,23 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run_and_hold_no_outputs(path: Path, tmp_path: Path) -> None:
+    cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    assert not any(cell["outputs"] for cell in cells)
+    program = "\n".join("".join(cell["source"]) for cell in cells)
+    program = re.sub(r"^%.*$", "", shortened(program), flags=re.MULTILINE)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_two_notebooks() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["ten-minutes", "train-a-policy"]
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for path in (*(ROOT / "docs").rglob("*.md"), *NOTEBOOKS):
+        assert f": {path.relative_to(ROOT / 'docs')}\n" in menu, path

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from commands import COMMAND, invoke, spawn
 from neuralns import __version__
+from neuralns.cli.app import app
 
-EVERY_COMMAND = ["solve", "info", "check", "operators", "instances", "generate"]
+ROOT: Any = typer.main.get_command(app)
+COMMANDS: dict[str, Any] = {
+    **{name: command for name, command in ROOT.commands.items() if not hasattr(command, "commands")},
+    **{f"bench {name}": command for name, command in ROOT.commands["bench"].commands.items()},
+}
+EXAMPLES = [
+    shlex.split(line)
+    for command in (ROOT, *COMMANDS.values())
+    for line in command.help.partition("Examples:")[2].splitlines()
+    if line.strip()
+]
 
 
 def test_the_version_is_printed() -> None:
@@ -21,14 +35,22 @@ def test_the_version_is_printed() -> None:
 def test_help_names_every_command() -> None:
     outcome = invoke("--help")
     assert outcome.code == 0
-    assert all(command in outcome.stdout for command in EVERY_COMMAND)
+    assert all(f" {command} " in outcome.stdout for command in ROOT.commands)
 
 
-@pytest.mark.parametrize("command", EVERY_COMMAND)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_examples(command: str) -> None:
-    outcome = invoke(command, "--help")
+    outcome = invoke(*command.split(), "--help")
     assert outcome.code == 0
     assert f"neuralns {command}" in outcome.stdout.partition("Examples")[2]
+
+
+@pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
+def test_every_example_uses_options_that_there_are(words: list[str]) -> None:
+    assert words[0] == "neuralns"
+    count = 3 if words[1] == "bench" else 2
+    name = " ".join(words[1:count])
+    COMMANDS[name].make_context(name, words[count:])
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from neuralns.cli import (
 
 app = typer.Typer(
     name="neuralns",
-    help="Short vehicle routes by adaptive large neighbourhood search with learned operator selection.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -59,4 +58,17 @@ def common(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Short vehicle routes by adaptive large neighbourhood search with learned operator selection."""
+    """Short vehicle routes by adaptive large neighbourhood search with learned operator selection.
+
+    Examples:
+
+        neuralns solve X-n110-k13 --time 10 --plot routes.png
+
+        neuralns solve my.vrp --time 60 --output routes.sol
+
+        neuralns train yesterday/*.vrp --network small --start search --portfolio modern -o mine.policy
+
+        neuralns solve today.vrp --selector mine.policy
+
+        neuralns reproduce all
+    """
