@@ -67,7 +67,7 @@ def make_tables(mean: Mean = usual, plan: Plan = FULL, spread: float = 2.0) -> T
         "table1": (plan.destroys, ("DQN", "LRW", "RAN", "FIXED", "ORACLE"), ((),)),
         "table2": (plan.destroys, ("DQN", "LRW", "RAN", "CRW", "FIXED"), (("avg",), ("min",))),
         "scaling": (plan.sizes, ("DQN", "LRW", "RAN", "FIXED"), ((),)),
-        "scale": (plan.scales, ("DQN", "LRW", "RAN", "FIXED", "ORACLE"), ((),)),
+        "scale": (plan.scales, ("DQN", "LRW", "RAN", "FIXED"), ((),)),
         "temperature": (plan.temperatures, ("avg", "min"), ((),)),
     }
     values: dict[tuple[Any, ...], tuple[float, ...]] = {}

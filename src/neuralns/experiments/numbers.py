@@ -50,7 +50,7 @@ KINDS = {
         "Table 2, F after ALNS", "F", "destroys", "|D|", ("DQN", "LRW", "RAN", "CRW", "FIXED"), (("avg",), ("min",))
     ),
     "scaling": Kind("Larger instances, GNN trained at n = 20", "mean reward", "sizes", "n", AGENTS[:4]),
-    "scale": Kind("Destroy scales, |D| = 12", "mean reward", "scales", "d", AGENTS[:5]),
+    "scale": Kind("Destroy scales, |D| = 12", "mean reward", "scales", "d", AGENTS[:4]),
     "temperature": Kind("Temperatures in ALNS, |D| = 12", "F", "temperatures", "τ", ("avg", "min")),
 }
 STATISTICS = {(): "", ("avg",): ", average over the tours", ("min",): ", least of the tours"}

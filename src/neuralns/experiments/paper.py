@@ -503,7 +503,7 @@ def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tab
         for agent, each in result.get("mdp", {}).items():
             if scale == 4 and destroys in plan.destroys:
                 values["table1", *place, destroys, agent] = tuple(each)
-            if destroys == LARGEST and scale in plan.scales:
+            if destroys == LARGEST and scale in plan.scales and agent != "ORACLE":
                 values["scale", *place, scale, agent] = tuple(each)
         for agent, statistics in result.get("search", {}).items():
             for statistic, each in statistics.items():
