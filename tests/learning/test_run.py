@@ -227,6 +227,9 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
     for one, other in zip(done.policies, whole[0].policies, strict=True):
         assert same_numbers(one, other)
         assert one.card["validation_reward"] == other.card["validation_reward"]
+    # What the killed run had logged after its checkpoint is not there twice.
+    logs = (output.with_suffix(".csv"), whole[1].with_suffix(".csv"))
+    assert [row["step"] for row in rows_of(logs[0])] == [row["step"] for row in rows_of(logs[1])]
 
 
 def test_checkpoints_are_written_now_and_then_only(tmp_path: Path) -> None:

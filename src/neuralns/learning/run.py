@@ -113,7 +113,7 @@ def train(
         read_checkpoint(training, checkpoint, about)
     last_saved = [0.0]
     seconds = [0.0]
-    with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), append=resume) as journal:
+    with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal:
 
         def watch(report: Report) -> None:
             seconds[0] = report.seconds
@@ -167,9 +167,12 @@ def _test(mdps: Sequence[MDP], policy: Policy, start: str) -> float:
 
 
 class _Log:
-    """A CSV line and TensorBoard scalars for every validation."""
+    """A CSV line and TensorBoard scalars for every validation.
 
-    def __init__(self, path: Path | None, folder: str | os.PathLike[str] | None, seeds: int, append: bool) -> None:
+    A run that is resumed at step ``after`` goes on with the log: lines of later steps, which come again, are dropped.
+    """
+
+    def __init__(self, path: Path | None, folder: str | os.PathLike[str] | None, seeds: int, after: int | None) -> None:
         self._last: npt.NDArray[np.float64] | None = None
         self._writer: Any = None
         if folder is not None:
@@ -181,11 +184,16 @@ class _Log:
                     "'neuralns[train]'."
                 ) from None
             self._writer = SummaryWriter(os.fspath(folder))
-        self._file = None if path is None else path.open("a" if append else "w", newline="", encoding="utf-8")
+        names = [f"{name}_{seed}" for name in ("return", "loss", "validation") for seed in range(seeds)]
+        kept = [["step", "seconds", "epsilon", "steps_a_second", *names]]
+        if path is not None and after is not None and path.is_file():
+            with path.open(newline="", encoding="utf-8") as file:
+                kept += [row for row in list(csv.reader(file))[1:] if row and row[0].isdigit() and int(row[0]) <= after]
+        self._file = None if path is None else path.open("w", newline="", encoding="utf-8")
         self._rows = None if self._file is None else csv.writer(self._file)
-        if self._rows is not None and not append:
-            names = [f"{name}_{seed}" for name in ("return", "loss", "validation") for seed in range(seeds)]
-            self._rows.writerow(["step", "seconds", "epsilon", "steps_a_second", *names])
+        if self._rows is not None and self._file is not None:
+            self._rows.writerows(kept)
+            self._file.flush()
 
     def add(self, report: Report) -> None:
         # Every validation makes an array of its own, also where the figures are the same.
