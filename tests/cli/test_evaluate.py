@@ -110,8 +110,8 @@ def test_the_text_of_an_evaluation_inside_a_search_holds_the_figures() -> None:
     found = invoke("evaluate", *SHORT, "--in-search", 5, "--json").json
     assert invoke("evaluate", *SHORT, "--in-search", 5).stdout.splitlines() == [
         "random on C101:20 (paper): 5 iterations of ALNS from each of 4 tours, 2 seeds",
-        f"average F {found['average']:.2f} ± {found['average_ci']:.1f}",
-        f"minimum F {found['minimum']:.2f} ± {found['minimum_ci']:.1f}",
+        f"average F over a run {found['average']:.2f} ± {found['average_ci']:.1f}",
+        f"best F of a run {found['minimum']:.2f} ± {found['minimum_ci']:.1f}",
     ]
     one = invoke("evaluate", *SHORT, "--in-search", 5, "--seeds", 1)
     assert (one.code, "±" in one.stdout) == (0, False)

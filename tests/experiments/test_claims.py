@@ -109,7 +109,7 @@ def test_with_gaps_a_claim_holds_at_most_in_part(experiment: str, gap: Callable[
     [
         # RAN is better than the DQN for small portfolios, about which nothing is claimed.
         ("table1", lambda *key: key[4] == "RAN" and key[3] < 5, 300.0),
-        # Neither other agents nor the least of the tours matter.
+        # Neither other agents nor the best of a run matter.
         ("table1", lambda *key: key[4] in ("FIXED", "ORACLE"), 500.0),
         ("table2", lambda *key: key[4] == "FIXED" or key[5] == "min", -500.0),
         ("temperature", lambda *key: key[4] == "min", 77.0),

@@ -257,7 +257,7 @@ def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
     ) in text
     # F is the lower, the better: by 2, within the noise, and by 8 at |D| = 12.
     assert (
-        "- Table 2, F after ALNS, setting paper: the DQN is significantly better than the best fixed pair in 3 of 33 "
+        "- Table 2, F in ALNS, setting paper: the DQN is significantly better than the best fixed pair in 3 of 33 "
         "cells (C at |D| = 12; R at |D| = 12; RC at |D| = 12), significantly worse in 0."
     ) in text
     assert "in 15 of 15 cells (C at n = 20, 40, 60, 80, 100; R at n = 20, " in text
@@ -292,9 +292,9 @@ def test_all_rows_of_table_1_are_in_the_report(tables: Tables, full: Document) -
 
 
 def test_all_rows_of_table_2_are_in_the_report(tables: Tables, full: Document) -> None:
-    titles = {"avg": "average over the tours", "min": "least of the tours"}
+    titles = {"avg": "average over a run", "min": "best of a run"}
     for row in tables.table2:
-        title = f"Table 2, F after ALNS, {titles[row.statistic]}; setting {row.setting}"
+        title = f"Table 2, F in ALNS, {titles[row.statistic]}; setting {row.setting}"
         columns = grid(full, title, row.instance)
         place = columns["|D|"].index(str(row.destroy_operators))
         assert columns[row.agent][place] == f"{row.objective:.1f} ± {row.ci:.1f}"
@@ -330,7 +330,7 @@ def test_published_numbers_stand_beside_ours(tables: Tables, full: Document) -> 
         "|D|", "DQN", "DQN DQN, published", "DQN difference", "LRW", "LRW LRW, published", "LRW difference", "RAN",
         "RAN RAN, published", "RAN difference", "FIXED", "ORACLE",
     }  # fmt: skip
-    search = grid(full, "Table 2, F after ALNS, least of the tours; setting paper", "RC")
+    search = grid(full, "Table 2, F in ALNS, best of a run; setting paper", "RC")
     assert search["CRW CRW, published"][0] == "205.1"
     assert "published" not in "".join(grid(full, "Table 1, rewards in the MDP; setting distance", "R"))
 

@@ -28,12 +28,13 @@ def searched(agent: Any = "random", **options: Any) -> SearchEvaluation:
 
 
 def test_average_and_minimum_by_hand() -> None:
-    found = SearchEvaluation("mine", SMALL, 20, np.array([[1.0, 2.0, 6.0], [3.0, 5.0, 4.0]]), 1.0)
-    assert found.average == pytest.approx(21 / 6)
-    assert found.minimum == pytest.approx((1 + 3) / 2)
-    # The means 3 and 4 of the two seeds, and their minima 1 and 3; Student's t for one degree of freedom is 12.7062.
-    assert found.average_ci == pytest.approx(12.7062 / 2, rel=1e-5)
-    assert found.minimum_ci == pytest.approx(12.7062, rel=1e-5)
+    courses, costs = np.array([[4.0, 8.0, 6.0], [9.0, 9.0, 12.0]]), np.array([[1.0, 2.0, 6.0], [3.0, 5.0, 4.0]])
+    found = SearchEvaluation("mine", SMALL, 20, courses, costs, 1.0)
+    assert found.average == pytest.approx(48 / 6)
+    assert found.minimum == pytest.approx(21 / 6)
+    # Means 6 and 10, and 3 and 4, of the two seeds; Student's t for one degree of freedom is 12.7062.
+    assert found.average_ci == pytest.approx(12.7062 * 2, rel=1e-5)
+    assert found.minimum_ci == pytest.approx(12.7062 / 2, rel=1e-5)
     figures = found.as_dict()
     assert figures == {
         "agent": "mine",
@@ -53,7 +54,7 @@ def test_average_and_minimum_by_hand() -> None:
 
 
 def test_one_seed_has_no_interval() -> None:
-    found = SearchEvaluation("mine", SMALL, 20, np.array([[1.0, 2.0]]), 1.0)
+    found = SearchEvaluation("mine", SMALL, 20, np.array([[1.0, 2.0]]), np.array([[1.0, 2.0]]), 1.0)
     assert np.isnan([found.average_ci, found.minimum_ci]).all()
     assert (found.as_dict()["average_ci"], found.as_dict()["minimum_ci"]) == (None, None)
 
@@ -73,6 +74,15 @@ def test_the_best_solution_counts_not_the_last_one() -> None:
     wasteful = make_mdp("R101", customers=20, portfolio=[operator("random-node"), WASTEFUL])
     found = evaluate_in_search(wasteful, "random", pairs=3, episodes=40, seeds=1, acceptance=Always())
     assert found.costs[0] == pytest.approx(starts)
+
+
+def test_the_average_is_that_of_the_current_solution_over_the_iterations() -> None:
+    starts = np.array([start.cost for start in SMALL.start_tours("test", 24)])
+    one, many = (searched(pairs=pairs, episodes=24, acceptance=HillClimbing()) for pairs in (1, 12))
+    # Hill climbing only falls: after one iteration the current solution is the best, later the average is above it.
+    assert one.courses == pytest.approx(one.costs)
+    assert (many.courses > many.costs).all()
+    assert (many.courses < starts).all()
 
 
 def test_the_same_seeds_give_the_same_results() -> None:
@@ -149,6 +159,14 @@ def test_the_learned_roulette_is_trained_anew_for_each_seed(monkeypatch: pytest.
 def test_the_learned_roulette_is_trained_on_the_mdp() -> None:
     wheel = train_roulette(SMALL, 0)
     assert searched("lrw", seeds=1).costs.tolist() == searched(wheel, seeds=1).costs.tolist()
+
+
+def test_a_selector_may_be_another_one_for_each_seed() -> None:
+    wheel, route = Roulette(name="mine"), Fixed("random-route", "greedy")
+    found = searched({0: wheel, 1: route})
+    assert found.agent == "mine"
+    assert found.costs[0].tolist() == searched(wheel).costs[0].tolist()
+    assert found.costs[1].tolist() == searched(route).costs[1].tolist()
 
 
 def test_a_policy_file_may_be_another_one_for_each_seed(tmp_path: Path) -> None:

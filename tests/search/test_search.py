@@ -68,6 +68,7 @@ def test_the_current_solution_is_the_one_that_the_search_goes_on_from(acceptance
         costs.append(current.cost)
     assert search.iteration == 60
     assert min(costs) == pytest.approx(search.best().cost)
+    assert search.mean_cost == pytest.approx(np.mean(costs))
     if isinstance(acceptance, HillClimbing):
         assert costs == sorted(costs, reverse=True)
     if isinstance(acceptance, Always):

@@ -107,5 +107,6 @@ def _print_searched(found: SearchEvaluation, as_json: bool) -> None:
     shown = ["" if math.isnan(ci) else f" ± {ci:.1f}" for ci in (found.average_ci, found.minimum_ci)]
     plain_console(soft_wrap=True).print(
         f"{found.agent} on {found.mdp.instance.name}: {found.pairs} iterations of ALNS from each of {episodes} tours, "
-        f"{seeds} seeds\naverage F {found.average:.2f}{shown[0]}\nminimum F {found.minimum:.2f}{shown[1]}"
+        f"{seeds} seeds\naverage F over a run {found.average:.2f}{shown[0]}\n"
+        f"best F of a run {found.minimum:.2f}{shown[1]}"
     )

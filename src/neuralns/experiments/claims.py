@@ -311,7 +311,7 @@ CLAIMS = (
         "table2",
         "Selection inside ALNS (Table 2)",
         "The DQN gives the lowest F for |D| ≥ 5, LRW beats CRW, and CRW is not different from RAN.",
-        "in every cell with |D| ≥ 5, by the average of F over the tours, (a) the DQN is significantly below LRW, CRW "
+        "in every cell with |D| ≥ 5, by F on average over a run, (a) the DQN is significantly below LRW, CRW "
         "and RAN, (b) LRW is significantly below CRW, and (c) CRW and RAN do not differ significantly.",
         _table2,
     ),
@@ -335,7 +335,7 @@ CLAIMS = (
         "temperature",
         "Temperature (Figure 3)",
         "F gets worse as the temperature τ of the DQN's choice grows.",
-        "on every instance, by the average of F over the tours, (a) F at the largest τ is significantly above that at "
+        "on every instance, by F on average over a run, (a) F at the largest τ is significantly above that at "
         "the smallest, and (b) from no τ to the next it falls significantly.",
         _temperature,
     ),

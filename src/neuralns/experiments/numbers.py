@@ -47,13 +47,13 @@ class Kind:
 KINDS = {
     "table1": Kind("Table 1, rewards in the MDP", "mean reward", "destroys", "|D|", AGENTS[:5]),
     "table2": Kind(
-        "Table 2, F after ALNS", "F", "destroys", "|D|", ("DQN", "LRW", "RAN", "CRW", "FIXED"), (("avg",), ("min",))
+        "Table 2, F in ALNS", "F", "destroys", "|D|", ("DQN", "LRW", "RAN", "CRW", "FIXED"), (("avg",), ("min",))
     ),
     "scaling": Kind("Larger instances, GNN trained at n = 20", "mean reward", "sizes", "n", AGENTS[:4]),
     "scale": Kind("Destroy scales, |D| = 12", "mean reward", "scales", "d", AGENTS[:4]),
     "temperature": Kind("Temperatures in ALNS, |D| = 12", "F", "temperatures", "τ", ("avg", "min")),
 }
-STATISTICS = {(): "", ("avg",): ", average over the tours", ("min",): ", least of the tours"}
+STATISTICS = {(): "", ("avg",): ", average over a run", ("min",): ", best of a run"}
 
 
 def published_cells() -> dict[tuple[Any, ...], Cell]:
@@ -105,7 +105,7 @@ def _agent_lines(source: Cells, plan: Plan, kind: Kind, *head: str) -> dict[str,
 
 def _temperature_lines(cells: Cells, plan: Plan, setting: str) -> plot.Lines:
     """Return F averaged over the instances, seed by seed; a temperature that lacks an instance is left out."""
-    lines: dict[str, list[tuple[float, float, float]]] = {"mean of the tours": [], "least of the tours": []}
+    lines: dict[str, list[tuple[float, float, float]]] = {"average over a run": [], "best of a run": []}
     for (name, points), value in product(zip(("avg", "min"), lines.values(), strict=True), plan.temperatures):
         found = [cells.get(("temperature", setting, instance, value, name)) for instance in INSTANCES]
         seeds = [cell.values for cell in found if cell]

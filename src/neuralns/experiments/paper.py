@@ -17,7 +17,7 @@ from neuralns.errors import InputError
 from neuralns.experiments.jobs import Job
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, SelectorsAgent, confidence, evaluate
-from neuralns.mdp.in_search import SearchEvaluation, evaluate_in_search
+from neuralns.mdp.in_search import PAIRS, SearchEvaluation, evaluate_in_search
 from neuralns.mdp.mdp import MDP, SETTINGS, make_mdp
 from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
@@ -111,7 +111,7 @@ class Reward:
 
 @dataclass(frozen=True)
 class Objective:
-    """A line of ``table2.csv``; ``statistic`` is ``avg`` or ``min`` over the tours."""
+    """A line of ``table2.csv``; F on average over the iterations of a run (``avg``), or its best F (``min``)."""
 
     setting: str
     instance: str
@@ -264,15 +264,16 @@ def _entries(experiments: Sequence[str], plan: Plan, choices: Choices | None) ->
             "setting": setting, "instance": instance, "destroys": destroys, "scale": scale, "tours": plan.tours,
             "seeds": list(range(plan.seeds)),
         }  # fmt: skip
+        search = {"pairs": PAIRS}
         temperatures = list(plan.temperatures) if destroys == LARGEST and scale == 4 else []
         config = choice("DQN", setting)
-        found.append((1, Job("dqn", {**place, "config": config, "temperatures": temperatures})))
+        found.append((1, Job("dqn", {**place, **search, "config": config, "temperatures": temperatures})))
         if scale == 4:
             found.append((2, Job("oracle", {**place, "rollouts": plan.rollouts})))
         wheels = {
             "learned": choice("LRW", setting), "classic": choice("CRW", setting), "episodes": plan.episodes
         }  # fmt: skip
-        found.append((3, Job("baselines", {**place, **wheels})))
+        found.append((3, Job("baselines", {**place, **search, **wheels})))
 
     for experiment in experiments:
         for setting, instance in product(settings_of(experiment), INSTANCES):
@@ -362,7 +363,7 @@ def judge_policies(settings: Mapping[str, Any], policies: Mapping[int, Policy]) 
 
     def in_search(temperature: float) -> dict[str, list[float]]:
         chosen = {seed: PolicySelector(policy, temperature) for seed, policy in policies.items()}
-        return _statistics(evaluate_in_search(mdp, chosen, episodes=tours, seeds=len(seeds)))
+        return _statistics(evaluate_in_search(mdp, chosen, pairs=settings["pairs"], episodes=tours, seeds=len(seeds)))
 
     return {
         "mdp": {"DQN": _rewards(mdp, SelectorsAgent(greedy, "DQN"), tours, seeds)},
@@ -388,7 +389,7 @@ def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
             "FIXED": _rewards(mdp, SelectorAgent(pair, "FIXED"), tours, seeds),
         },
         "search": {
-            name: _statistics(evaluate_in_search(mdp, agent, episodes=tours, seeds=len(seeds)))
+            name: _statistics(evaluate_in_search(mdp, agent, pairs=settings["pairs"], episodes=tours, seeds=len(seeds)))
             for name, agent in (("RAN", Uniform()), ("LRW", wheels), ("CRW", classic), ("FIXED", pair))
         },
         "pair": [pair.destroy, pair.repair],
@@ -448,7 +449,7 @@ def _tune_wheels(settings: Mapping[str, Any]) -> dict[str, list[float]]:
         wheels = _wheels(mdp, {"seeds": seeds, "learned": choice, "episodes": settings["episodes"]})
         learned.append(_rewards(mdp, SelectorsAgent(wheels, "LRW"), tours, seeds, "validate"))
     classic = [
-        evaluate_in_search(mdp, Roulette(**choice), tours="validate", episodes=tours, seeds=len(seeds)).average
+        evaluate_in_search(mdp, Roulette(**choice), tours="validate", episodes=tours, seeds=len(seeds)).minimum
         for choice in settings["classic"]
     ]
     return {"LRW": [float(np.mean(values)) for values in learned], "CRW": classic}
@@ -473,8 +474,8 @@ def _rewards(mdp: MDP, agent: Any, tours: int, seeds: Sequence[int], which: str 
 
 
 def _statistics(found: SearchEvaluation) -> dict[str, list[float]]:
-    """Return average and least F over the tours, for each seed."""
-    parts = (("avg", found.costs.mean(axis=1)), ("min", found.costs.min(axis=1)))
+    """Return F on average over the iterations and the best F of a run, means over the tours, for each seed."""
+    parts = (("avg", found.courses.mean(axis=1)), ("min", found.costs.mean(axis=1)))
     return {name: [round(float(value), 4) for value in values] for name, values in parts}
 
 
@@ -503,7 +504,8 @@ def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tab
         for agent, each in result.get("mdp", {}).items():
             if scale == 4 and destroys in plan.destroys:
                 values["table1", *place, destroys, agent] = tuple(each)
-            if destroys == LARGEST and scale in plan.scales and agent != "ORACLE":
+            of_scales = destroys == LARGEST and scale in plan.scales and about["setting"] in settings_of("scale")
+            if of_scales and agent != "ORACLE":
                 values["scale", *place, scale, agent] = tuple(each)
         for agent, statistics in result.get("search", {}).items():
             for statistic, each in statistics.items():

@@ -23,7 +23,7 @@ class PublishedReward:
 
 @dataclass(frozen=True)
 class PublishedObjective:
-    """An entry of Table 2: F after ALNS, average (``avg``) or least (``min``) over the tours; without interval."""
+    """An entry of Table 2: F in ALNS, average over a run (``avg``) or its best (``min``); without interval."""
 
     instance: str
     destroy_operators: int

@@ -261,7 +261,7 @@ def _tuning(tables: Tables) -> Iterable[Block]:
         return
     yield Paragraph(
         "Choices and what they gave on the validation tours, mean of all trials; for DQN and LRW rewards, where the "
-        "highest was chosen, for CRW F after ALNS, where the lowest was."
+        "highest was chosen, for CRW the best F of a run, where the lowest was."
     )
     yield Table(
         ("agent", "setting", "choice", "", "validation"),

@@ -29,7 +29,8 @@ from neuralns.selection.selector import choose_type, memory_type, update_type
 # The run's numbers, kept in one array of floats and one of integers between segments.
 (
     CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE, REFERENCE, LEFT, LEFT_RATE, DECIDING, ITERATING,
-) = range(11)  # fmt: skip
+    CURRENT_SUM,
+) = range(12)  # fmt: skip
 ITERATION, ORIGIN, RULE, LOW, HIGH, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, QUOTA, COOLING = range(11)
 
 USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
@@ -143,6 +144,7 @@ def _run(
         for level in range(outcome):
             destroy_counts[destroy, level + 1] += 1
             repair_counts[repair, level + 1] += 1
+        run[CURRENT_SUM] += run[CURRENT]
         counts[ITERATION] = iteration + 1
         if counts[ITERATION] % REFRESH_STEP == 0:
             refresh(state)

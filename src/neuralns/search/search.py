@@ -94,7 +94,7 @@ class Search:
         self._segment = loop.compiled_loop()
         self._functions = (portfolio.tables, *plan.selector.functions())
 
-        self._run, self._counts = np.zeros(11), np.zeros(11, np.int64)
+        self._run, self._counts = np.zeros(12), np.zeros(11, np.int64)
         run, counts = self._run, self._counts
         run[loop.CURRENT] = run[loop.BEST] = run[loop.REFERENCE] = first.cost
         run[loop.TARGET], run[loop.TEMPERATURE] = plan.stop.target, -1.0
@@ -116,6 +116,11 @@ class Search:
     def iteration(self) -> int:
         """Iterations done."""
         return int(self._counts[loop.ITERATION])
+
+    @property
+    def mean_cost(self) -> float:
+        """Mean cost of the current solution over the iterations done."""
+        return float(self._run[loop.CURRENT_SUM]) / max(1, self.iteration)
 
     @property
     def elapsed(self) -> float:
