@@ -1,6 +1,6 @@
 """How long all trainings of the paper's Table 1 take in one stacked run: 3 instances × 11 portfolios × 10 seeds.
 
-    python benchmarks/stacked.py --device cuda
+python benchmarks/stacked.py --device cuda
 """
 
 from __future__ import annotations

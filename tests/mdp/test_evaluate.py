@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from neuralns import Fixed, InputError, Lanes, Uniform, evaluate, make_mdp
-from neuralns.mdp.baselines import best_fixed_pair, train_roulette
-from neuralns.mdp.evaluate import Evaluation, agent_named, confidence, episode
+from neuralns.mdp.baselines import ROLLOUTS, best_fixed_pair, train_roulette
+from neuralns.mdp.evaluate import Evaluation, OracleAgent, SelectorsAgent, agent_named, confidence, episode
 from neuralns.mdp.mdp import SET_SIZE
 from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy_file import write_policy
@@ -116,6 +116,36 @@ def test_more_seeds_and_episodes_begin_with_the_fewer() -> None:
     assert many.finals[:2, :4].tolist() == few.finals.tolist()
 
 
+def test_seeds_can_be_named() -> None:
+    done: list[tuple[int, int]] = []
+    some = evaluate(
+        MDP_OF_FOUR, "random", episodes=4, seeds=[3, 1], progress=lambda seed, seeds: done.append((seed, seeds))
+    )
+    all_four = evaluate(MDP_OF_FOUR, "random", episodes=4, seeds=4)
+    assert some.finals.tolist() == all_four.finals[[3, 1]].tolist()
+    assert done == [(1, 2), (2, 2)]
+    assert evaluate(MDP_OF_FOUR, "random", episodes=4, seeds=range(4)).finals.tolist() == all_four.finals.tolist()
+
+
+def test_an_agent_may_have_another_selector_for_each_seed() -> None:
+    route, node = Fixed("random-route", "greedy"), Fixed("random-node", "regret-2")
+    found = evaluate(MDP_OF_FOUR, SelectorsAgent({0: route, 5: node}, "mine"), episodes=4, seeds=(0, 5))
+    assert found.agent == "mine"
+    for place, (seed, selector) in enumerate(((0, route), (5, node))):
+        alone = evaluate(MDP_OF_FOUR, selector, episodes=4, seeds=[seed])
+        assert found.finals[place].tolist() == alone.finals[0].tolist()
+    assert found.shares == {"random-route": 0.5, "random-node": 0.5, "greedy": 0.5, "regret-2": 0.5}
+
+
+def test_the_oracle_can_simulate_more_or_less() -> None:
+    pair = best_fixed_pair(MDP_OF_FOUR)
+    usual, same, hasty = (
+        evaluate(MDP_OF_FOUR, agent, episodes=6, seeds=1).finals.tolist()
+        for agent in (OracleAgent(pair), OracleAgent(pair, rollouts=ROLLOUTS), OracleAgent(pair, rollouts=1))
+    )
+    assert usual == same != hasty
+
+
 def test_agents_have_names() -> None:
     assert agent_named("random", MDP_OF_FOUR).name == "random"
     assert agent_named("fixed:random-node,greedy", MDP_OF_FOUR).name == "fixed:random-node,greedy"
@@ -208,6 +238,8 @@ def test_an_agent_that_cannot_play_is_refused(agent: str, sentence: str) -> None
 def test_an_evaluation_that_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match=r"^0 seeds asked for; at least 1 is needed\.$"):
         evaluate(MDP_OF_FOUR, "random", seeds=0)
+    with pytest.raises(InputError, match=r"^\[\] seeds asked for; at least 1 is needed\.$"):
+        evaluate(MDP_OF_FOUR, "random", seeds=[])
     with pytest.raises(InputError, match=r"^0 start tours asked for; at least 1 is needed\.$"):
         evaluate(MDP_OF_FOUR, "random", episodes=0)
     with pytest.raises(InputError, match="set of start tours 'exam' is not known"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import multiprocessing
 import os
 import signal
@@ -23,6 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from neuralns import __version__
@@ -107,16 +109,20 @@ class Journal:
     def add(self, job: Job, done: Done) -> None:
         """Write what a job gave."""
         done = replace(done, seconds=round(done.seconds, 3), processor=round(done.processor, 3))
-        self._write(
-            {
-                "job": job.name,
-                "settings": job.settings,
-                "seconds": done.seconds,
-                "processor": done.processor,
-                "result": done.result,
-            }
-        )
-        self.done[job.name] = done
+        entry = {
+            "job": job.name,
+            "settings": job.settings,
+            "seconds": done.seconds,
+            "processor": done.processor,
+            "result": done.result,
+        }
+        before = self._whole
+        try:
+            self._write(entry)
+        finally:
+            # Ctrl-C may come when it is written already.
+            if self._whole > before:
+                self.done[job.name] = done
 
     def add_session(self, about: dict[str, Any]) -> None:
         """Write who did the jobs since the last such line."""
@@ -247,15 +253,23 @@ def timed(work: Work, kind: str, settings: Mapping[str, Any]) -> tuple[Any, floa
 
 
 def process_pool(workers: int) -> Executor:
-    """Return an executor of processes that leave Ctrl-C to their parent."""
+    """Return an executor of processes that leave Ctrl-C to their parent, and do not outlive it."""
     # Read by numeric libraries when they load, in the processes to come.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _ignore_interrupts)
+    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_process)
 
 
-def _ignore_interrupts() -> None:
+def _begin_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _abandon(executor: Executor, running: Iterable[Future[Any]]) -> None:
@@ -276,6 +290,10 @@ def cluster(address: str, patience: float = 10.0) -> Iterator[Callable[[], Execu
         from distributed.core import connect
     except ImportError:
         raise InputError("a cluster needs Dask; install it with: pip install 'neuralns[cluster]'.") from None
+
+    # What it logs with tracebacks comes from here as sentences.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
     async def knock() -> None:
         trying = connect(address, timeout=patience, **Security().get_connection_args("client"))

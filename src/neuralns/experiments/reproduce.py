@@ -37,6 +37,7 @@ from neuralns.selection.policy_file import read_policy, write_policy
 
 JOURNAL = "jobs.jsonl"
 FILES = tuple(f"{entry.name}.csv" for entry in fields(Tables) if entry.name not in ("values", "pairs"))
+REPORTS = ("report.html", "report.md")
 
 
 @dataclass(frozen=True)
@@ -83,12 +84,12 @@ def open_folder(folder: Path, plan: Plan, quick: bool) -> Journal:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise InputError(f"{folder}: cannot be written to.")
     journal = Journal(folder / JOURNAL, {"quick": quick, "seeds": plan.seeds})
-    if not (folder / JOURNAL).exists():
-        for name in FILES:
+    if not journal.done:
+        for name in (*FILES, *REPORTS):
             if (folder / name).exists():
                 raise InputError(
-                    f"{folder / name}: is there, but not the {JOURNAL} that it would be made from; choose another "
-                    "folder with --out."
+                    f"{folder / name}: is there, but not the results in {JOURNAL} that it would be made from; choose "
+                    "another folder with --out."
                 )
     return journal
 
