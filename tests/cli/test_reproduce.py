@@ -334,6 +334,10 @@ def test_failures_are_named_and_end_with_1(monkeypatch: pytest.MonkeyPatch) -> N
             "all --workers 2 --cluster tcp://127.0.0.1:1",
             "work goes to processes here (--workers) or to a cluster (--cluster), not to both.",
         ),
+        (
+            "all --device cuda --cluster tcp://127.0.0.1:1",
+            "a GPU trains in this process; work goes to a cluster (--cluster) without --device.",
+        ),
         ("all --device tpu", "device 'tpu' is not there; choose cpu, or cuda where torch sees a"),
         ("all --device cuda:99", "device 'cuda:99' is not there; choose cpu, or cuda where torch sees a"),
         ("all --out file", "file: cannot be made a folder (File exists)."),

@@ -127,6 +127,17 @@ def test_experiments_share_their_jobs(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("played")
+def test_what_other_experiments_have_complete_stays_in_the_tables(tmp_path: Path) -> None:
+    assert run(tmp_path, ("scale",)).tables.table1 == ()
+    one = run(tmp_path, ("table1",)).tables
+    assert [name.removesuffix(".csv") for name in FILES if getattr(one, name.removesuffix(".csv"))] == [
+        "table1", "table2", "scale", "temperature", "tuning",
+    ]  # fmt: skip
+    whole = run(tmp_path).tables
+    assert run(tmp_path, ("scaling",)).tables == whole
+
+
+@pytest.mark.usefixtures("played")
 def test_a_session_says_who_did_how_much_and_where(tmp_path: Path) -> None:
     found = run(tmp_path, ("scale",), workers=3, command="neuralns reproduce scale")
     (session,) = found.journal.sessions

@@ -58,6 +58,8 @@ def reproduce(
         raise InputError(f"number of workers {workers} must be at least 1.")
     if workers is not None and cluster is not None:
         raise InputError("work goes to processes here (--workers) or to a cluster (--cluster), not to both.")
+    if cluster is not None and device != "cpu":
+        raise InputError("a GPU trains in this process; work goes to a cluster (--cluster) without --device.")
     _check_extras(device)
     plan = QUICK if quick else FULL
     if seeds is not None:

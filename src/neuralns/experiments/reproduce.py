@@ -106,7 +106,7 @@ def reproduce(
     notify: Notify = lambda job, outcome, done, total: None,
     say: Callable[[str], object] = lambda text: None,
 ) -> Reproduced:
-    """Do what the journal lacks of some experiments, and return all their results.
+    """Do what the journal lacks of some experiments; return their results, and those of others that are complete.
 
     Parameters
     ----------
@@ -162,7 +162,16 @@ def reproduce(
                     "date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": machine(), **stacked,
                 }
             )  # fmt: skip
-    return Reproduced(make_tables(experiments, plan, results()), journal, total, tuple(failures), seconds)
+    shown = [name for name in EXPERIMENTS if name in experiments or is_complete(name, plan, results())]
+    return Reproduced(make_tables(shown, plan, results()), journal, total, tuple(failures), seconds)
+
+
+def is_complete(experiment: str, plan: Plan, results: dict[str, Any]) -> bool:
+    """Return whether there are results of all jobs of an experiment; others may have needed the same jobs."""
+    if any(job.name not in results for job in tuning_jobs([experiment], plan)):
+        return False
+    choices, _ = choose([experiment], plan, results)
+    return all(job.name in results for job in main_jobs([experiment], plan, choices))
 
 
 def train_stacked(
