@@ -101,7 +101,7 @@ def without(*gaps: Callable[..., bool], mean: Mean = usual) -> Mean:
     return lambda *key: None if any(gap(*key) for gap in gaps) else mean(*key)
 
 
-SESSIONS: list[dict[str, Any]] = [
+CALLS: list[dict[str, Any]] = [
     {
         "command": "neuralns reproduce all --workers 2",
         "workers": 2,

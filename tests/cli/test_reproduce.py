@@ -282,9 +282,9 @@ def test_every_job_is_told_of_in_a_few_words() -> None:
 @pytest.mark.usefixtures("played")
 def test_the_command_is_kept_with_the_results() -> None:
     invoke("reproduce", "scale", "--quick", "--workers", 2, "--out", "mine")
-    session = json.loads(Path("mine", JOURNAL).read_text().splitlines()[-1])["session"]
-    assert session["command"] == "neuralns reproduce scale --quick --workers 2 --out mine"
-    assert session["workers"] == 2
+    call = json.loads(Path("mine", JOURNAL).read_text().splitlines()[-1])["call"]
+    assert call["command"] == "neuralns reproduce scale --quick --workers 2 --out mine"
+    assert call["workers"] == 2
 
 
 @pytest.mark.usefixtures("played")

@@ -100,12 +100,12 @@ def test_names_are_the_same_in_every_process_and_for_ever() -> None:
 
 
 def filled(path: Path, count: int = 4) -> list[Job]:
-    """Write results of so many jobs and a session."""
+    """Write results of so many jobs and a call."""
     journal = Journal(path, CONDITIONS)
     jobs = [Job("dqn", {"number": number, "name": "é" * number}) for number in range(count)]
     for job in jobs:
         journal.add(job, Done({"mdp": {"DQN": [1.25, float(job.settings["number"])]}}, 1.23456, 0.5))
-    journal.add_session({"workers": 2})
+    journal.add_call({"workers": 2})
     return jobs
 
 
@@ -125,20 +125,20 @@ def test_a_journal_read_again_is_the_same(path: Path) -> None:
     again = Journal(path, CONDITIONS)
     assert list(again.done) == [job.name for job in jobs]
     assert again.done[jobs[2].name] == Done({"mdp": {"DQN": [1.25, 2.0]}}, 1.235, 0.5)
-    assert again.sessions == [{"workers": 2}]
+    assert again.calls == [{"workers": 2}]
     assert path.read_bytes() == content
 
 
 def test_lines_say_what_was_done_where_and_how_long_it_took(path: Path, journal: Journal) -> None:
     job = Job("dqn", {"instance": "C"})
     journal.add(job, Done([0.5], 1.23456, 0.98765))
-    journal.add_session({"workers": 2})
-    head, line, session = map(json.loads, path.read_text().splitlines())
+    journal.add_call({"workers": 2})
+    head, line, call = map(json.loads, path.read_text().splitlines())
     assert head == {"neuralns": __version__, "format": 1, **CONDITIONS}
     assert line == {
         "job": job.name, "settings": {"instance": "C"}, "seconds": 1.235, "processor": 0.988, "result": [0.5]
     }  # fmt: skip
-    assert session == {"session": {"workers": 2}}
+    assert call == {"call": {"workers": 2}}
 
 
 def test_what_a_killed_run_left_half_written_is_cut_off_wherever_it_was_cut(path: Path) -> None:
@@ -156,7 +156,7 @@ def test_what_a_killed_run_left_half_written_is_cut_off_wherever_it_was_cut(path
             for job in jobs:
                 if job.name not in journal.done:
                     journal.add(job, Done({"mdp": {"DQN": [1.25, float(job.settings["number"])]}}, 1.23456, 0.5))
-            journal.add_session({"workers": 2})
+            journal.add_call({"workers": 2})
             assert path.read_bytes() == content
 
 
@@ -207,14 +207,14 @@ def test_results_of_another_version_are_refused(path: Path, monkeypatch: pytest.
         (b"HEADhello\n", 2),
         (b"HEAD\n", 2),
         (b"HEAD7\n", 2),
-        (b'HEAD"session"\n', 2),
+        (b'HEAD"call"\n', 2),
         (b'HEAD{"job": "a", "seconds": 1}\n', 2),
         (b'HEAD{"job": ["a"], "seconds": 1, "processor": 1, "result": 1}\n', 2),
-        (b'HEAD{"session": {}}\n\x00\x00\n', 3),
+        (b'HEAD{"call": {}}\n\x00\x00\n', 3),
     ],
 )
 def test_a_file_that_is_no_journal_is_refused(path: Path, journal: Journal, line: bytes, number: int) -> None:
-    journal.add_session({})
+    journal.add_call({})
     head = path.read_bytes().splitlines(keepends=True)[0]
     content = line.replace(b"HEAD", head)
     path.write_bytes(content)
@@ -266,9 +266,9 @@ def test_a_result_that_was_written_when_ctrl_c_came_is_kept_whole(path: Path, mo
         with pytest.raises(KeyboardInterrupt):
             journal.add(Job("dqn", {}), Done(1, 1.0, 1.0))
     assert len(journal.done) == 1
-    journal.add_session({"workers": 2})
+    journal.add_call({"workers": 2})
     again = Journal(path, CONDITIONS)
-    assert (list(again.done), again.sessions) == ([Job("dqn", {}).name], [{"workers": 2}])
+    assert (list(again.done), again.calls) == ([Job("dqn", {}).name], [{"workers": 2}])
 
 
 def test_two_runs_do_not_write_to_one_journal(path: Path) -> None:

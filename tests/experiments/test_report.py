@@ -27,9 +27,9 @@ FIGURES = {"table1-paper", "table1-distance", "table2-paper", "table2-distance",
 
 
 def report(
-    tables: Tables, plan: Plan = FULL, quick: bool = False, sessions: list[dict[str, Any]] = results.SESSIONS
+    tables: Tables, plan: Plan = FULL, quick: bool = False, calls: list[dict[str, Any]] = results.CALLS
 ) -> Document:
-    return make_report(tables, plan, sessions, quick=quick, job_seconds=20000.0, processor_seconds=19000.0)
+    return make_report(tables, plan, calls, quick=quick, job_seconds=20000.0, processor_seconds=19000.0)
 
 
 @pytest.fixture(scope="module")
@@ -153,12 +153,15 @@ def test_the_report_says_what_was_run(full: Document) -> None:
             "AMD EPYC, Linux, 2 cores", "neuralns 0.3.0, python 3.12.3, numpy 2.2.0, numba 0.61.0, torch 2.5.0",
         ),
     )  # fmt: skip
-    assert words(blocks) == "All jobs together took 5 h 33 min on the clock and 5 h 17 min of processors."
+    assert words(blocks) == (
+        "All jobs together took 5 h 33 min on the clock and 5 h 17 min of processors, which is 2 h 38 min for two "
+        "cores that do nothing else."
+    )
     (again,) = section(full, "Make it again")
-    assert again == Code("neuralns reproduce all --workers 2")
+    assert again == Code("neuralns reproduce all")
 
 
-def test_sessions_may_be_many_and_lack_entries() -> None:
+def test_calls_may_be_many_and_lack_entries() -> None:
     gpu = {
         "command": "b",
         "cluster": True,
@@ -167,17 +170,16 @@ def test_sessions_may_be_many_and_lack_entries() -> None:
         "training_seconds": 600.0,
         "seconds": 7.0,
     }
-    found = report(Tables(), sessions=[{"command": "a", "machine": {"torch": None, "cores": 1}}, gpu])
+    found = report(Tables(), calls=[{"command": "a", "machine": {"torch": None, "cores": 1}}, gpu])
     assert only_table(section(found, "What was run")).rows == (
         ("–", "a", "–", "–", "–", "1 core", "–"),
-        ("–", "b", "–", "7 s", "a Dask cluster, cuda, 660 networks in one run of 10 min", "–", "–"),
+        ("–", "b", "–", "7 s", "a Dask cluster, cuda, 660 networks stacked, trained in 10 min", "–", "–"),
     )
-    assert section(found, "Make it again") == [Code("b")]
-    assert section(report(Tables(), sessions=[]), "Make it again") == [Code("neuralns reproduce all")]
+    assert section(report(Tables(), calls=[], quick=True), "Make it again") == [Code("neuralns reproduce all --quick")]
 
 
 def test_texts_from_outside_are_escaped() -> None:
-    found = report(Tables(), sessions=[{"command": "<script>alert(1)</script> | *x*"}])
+    found = report(Tables(), calls=[{"command": "<script>alert(1)</script> | *x*"}])
     assert "<script>" not in found.html()
     assert "&lt;script&gt;alert(1)&lt;/script&gt; | *x*" in found.html()
     assert r"\<script>alert(1)\</script> \| \*x\*" in found.markdown()
@@ -469,7 +471,7 @@ def test_agents_without_chance_can_be_compared() -> None:
 def reproduced(folder: Path, tables: Tables) -> Reproduced:
     journal = Journal(folder / "jobs.jsonl", {})
     journal.done = {"a": Done(None, 100.0, 90.0), "b": Done(None, 3500.0, 30.0)}
-    journal.sessions = [dict(session) for session in results.SESSIONS]
+    journal.calls = [dict(call) for call in results.CALLS]
     return Reproduced(tables, journal, 2, (), 1.0)
 
 
@@ -481,7 +483,7 @@ def test_the_report_is_written_with_its_figures(tmp_path: Path) -> None:
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in figures)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert set(re.findall(r"\((figures/.+?)\)", text)) == set(figures)
-    assert "All jobs together took 1 h 0 min on the clock and 2 min of processors." in text
+    assert "All jobs together took 1 h 0 min on the clock and 2 min of processors, which is 60 s for two" in text
     assert "quick run" not in text
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     write_report(reproduced(tmp_path, Tables()), QUICK, True, tmp_path)

@@ -113,14 +113,14 @@ def test_a_run_that_is_stopped_goes_on_to_the_same_end(tmp_path: Path, after: in
     assert told == list(range(after + 1, whole.total + 1))
     assert rest.tables == whole.tables
     assert results_of(rest.journal) == results_of(whole.journal)
-    assert [session["jobs"] for session in rest.journal.sessions] == [after, whole.total - after]
+    assert [call["jobs"] for call in rest.journal.calls] == [after, whole.total - after]
 
 
 @pytest.mark.usefixtures("played")
 def test_experiments_share_their_jobs(tmp_path: Path) -> None:
-    done = [run(tmp_path, (name,)).journal.sessions for name in ("table1", "table2", "temperature", "scale")]
+    done = [run(tmp_path, (name,)).journal.calls for name in ("table1", "table2", "temperature", "scale")]
     # Table 2 and the temperatures are made from the jobs of table 1, and scale 4 is too.
-    assert [len(sessions) for sessions in done] == [1, 1, 1, 2]
+    assert [len(calls) for calls in done] == [1, 1, 1, 2]
     assert done[-1][-1]["jobs"] == 2 * 2 * 3
     both = run(tmp_path)
     assert both.tables == run(tmp_path / "whole").tables
@@ -138,12 +138,12 @@ def test_what_other_experiments_have_complete_stays_in_the_tables(tmp_path: Path
 
 
 @pytest.mark.usefixtures("played")
-def test_a_session_says_who_did_how_much_and_where(tmp_path: Path) -> None:
+def test_a_call_says_who_did_how_much_and_where(tmp_path: Path) -> None:
     found = run(tmp_path, ("scale",), workers=3, command="neuralns reproduce scale")
-    (session,) = found.journal.sessions
-    assert session.pop("seconds") >= 0
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", session.pop("date"))
-    assert session == {
+    (call,) = found.journal.calls
+    assert call.pop("seconds") >= 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", call.pop("date"))
+    assert call == {
         "command": "neuralns reproduce scale", "workers": 3, "cluster": False, "device": "cpu", "jobs": found.total,
         "machine": machine(),
     }  # fmt: skip
@@ -291,7 +291,7 @@ def test_a_cluster_gives_the_same_though_a_worker_dies(tmp_path: Path, by_proces
     assert found.failures == ()
     assert results_of(found.journal) == results_of(by_processes.journal)
     assert found.tables == by_processes.tables
-    assert [(session["workers"], session["cluster"]) for session in found.journal.sessions] == [(None, True)]
+    assert [(call["workers"], call["cluster"]) for call in found.journal.calls] == [(None, True)]
     # Processes go on where a cluster was, and have nothing left to do.
     before = contents(tmp_path / "results")
     assert reproduce(REAL, TINY, open_folder(tmp_path / "results", TINY, True)).tables == found.tables
@@ -365,8 +365,8 @@ def test_a_run_with_networks_trained_by_this_process_gives_nearly_the_same(
     found = reproduce(REAL, TINY, journal, workers=2, device="cpu:0", say=said.append)
     assert found.failures == ()
     assert len(said) == 1
-    (session,) = journal.sessions
-    assert (session["device"], session["jobs"], session["trainings"]) == ("cpu:0", 3, 6)
+    (call,) = journal.calls
+    assert (call["device"], call["jobs"], call["trainings"]) == ("cpu:0", 3, 6)
     assert set(journal.done) == set(by_processes.journal.done)
     for one, other in zip(found.tables.scale, by_processes.tables.scale, strict=True):
         assert replace(one, mean_reward=0.0, ci=0.0) == replace(other, mean_reward=0.0, ci=0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +27,7 @@ def reproduce(
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler such as tcp://host:8786, not processes.")
     ] = None,
     device: Annotated[
-        str, typer.Option(metavar="NAME", help="cuda: train the networks of all cells in one run on a GPU.")
+        str, typer.Option(metavar="NAME", help="cuda: train the MLPs of all cells in one run on a GPU.")
     ] = "cpu",
     out: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Where results go; results, or results-quick, by default.")
@@ -75,7 +74,9 @@ def reproduce(
         else:
             messages.print(f"{done}/{total}  {about}  {outcome.seconds:.0f} s", soft_wrap=True)
 
-    command = " ".join(["neuralns", *sys.argv[1:]])
+    # Without what is true of this machine only: folders, addresses, the number of its cores.
+    parts = [f"neuralns reproduce {experiment}", "--quick" if quick else "", f"--seeds {seeds}" if seeds else ""]
+    command = " ".join(part for part in (*parts, "" if device == "cpu" else f"--device {device}") if part)
     try:
         found = run(
             experiments, plan, journal, workers=workers or cores(), address=cluster, device=device, command=command,

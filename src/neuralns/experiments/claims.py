@@ -20,6 +20,8 @@ LARGE = 5
 JUMPS = (5, 12)
 CLOSED = 0.25
 """A gap has closed when only this share of it is left."""
+ALIKE = 0.02
+"""Agents whose means differ by at most this share are not different."""
 
 Place = TypeVar("Place", bound=Hashable)
 
@@ -162,7 +164,7 @@ VERDICT_RULE = (
     "A claim holds if all conditions of its rule are met in all cases; it does not hold if the first condition is met "
     "in less than half of the cases; otherwise it holds in part. Cases that could not be judged are left out, but then "
     "a claim holds at most in part. A difference is significant if p < 0.05 by Welch's t-test over seeds, corrected by "
-    "Holm for all cells of the experiment and setting."
+    "Holm for all cells of the experiment and setting in which the same two agents are compared."
 )
 
 
@@ -219,16 +221,16 @@ def _table1(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
 def _table2(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
     alike = agents(cells, "table2", setting, "CRW", "RAN", "avg")
     wanted = list(product(INSTANCES, _large(plan)))
-    judged = [alike[place] for place in wanted if place in alike and not math.isnan(alike[place].p)]
-    mean = signed(float(np.mean([each.difference for each in judged]))) if judged else ""
+    judged = [place for place in wanted if place in alike]
+    mean = signed(float(np.mean([alike[place].difference for place in judged]))) if judged else ""
+    near = [
+        abs(alike[place].difference) <= ALIKE * cells["table2", setting, *place, "RAN", "avg"].mean for place in judged
+    ]
     return [
         _beats(cells, "table2", setting, _large(plan), "DQN", ("LRW", "CRW", "RAN"), "avg", lower=True),
         _beats(cells, "table2", setting, _large(plan), "LRW", ("CRW",), "avg", lower=True),
-        Condition(
-            sum(not each.significant for each in judged), len(judged), len(wanted), "cells",
-            f"CRW − RAN is {mean} on average",
-        ),
-    ]  # fmt: skip
+        Condition(sum(near), len(judged), len(wanted), "cells", f"CRW − RAN is {mean} on average"),
+    ]
 
 
 def _scaling(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
@@ -249,7 +251,9 @@ def _scale(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
             sum(gap[0] == max(gap) and gap[0] > 0 for gap in gaps), len(gaps), wanted, "comparisons",
             f"mean gap at {shown}",
         ),
-        Condition(sum(gap[-1] <= CLOSED * gap[0] for gap in gaps), len(gaps), wanted, "comparisons"),
+        Condition(
+            sum(gap[0] > 0 and abs(gap[-1]) <= CLOSED * gap[0] for gap in gaps), len(gaps), wanted, "comparisons"
+        ),
     ]  # fmt: skip
 
 
@@ -304,7 +308,8 @@ CLAIMS = (
         "Selection in the MDP (Table 1)",
         "The DQN beats LRW and RAN once the portfolio has 5 or more destroy operators, with jumps at |D| = 5 and 12.",
         "(a) in every cell with |D| ≥ 5 the DQN's mean reward is significantly above that of LRW and that of RAN; (b) "
-        "on every instance the two largest rises of its reward from one |D| to the next are those to 5 and to 12.",
+        "on every instance the two largest rises of its reward from one |D| to the next are those to 5 and to 12. The "
+        "order in which operators join is read from the published numbers, so that (b) is a check of that reading.",
         _table1,
     ),
     Claim(
@@ -312,7 +317,7 @@ CLAIMS = (
         "Selection inside ALNS (Table 2)",
         "The DQN gives the lowest F for |D| ≥ 5, LRW beats CRW, and CRW is not different from RAN.",
         "in every cell with |D| ≥ 5, by F on average over a run, (a) the DQN is significantly below LRW, CRW "
-        "and RAN, (b) LRW is significantly below CRW, and (c) CRW and RAN do not differ significantly.",
+        "and RAN, (b) LRW is significantly below CRW, and (c) CRW lies within 2 % of RAN.",
         _table2,
     ),
     Claim(
@@ -328,15 +333,16 @@ CLAIMS = (
         "Destroy scale (Figure 2, bottom)",
         "The gap between the DQN and the others is largest at the smallest destroy scale d and closes as d grows.",
         "on every instance, for the gap to LRW and that to RAN, (a) it is positive and largest at the smallest d, and "
-        "(b) at the largest d at most a quarter of that is left.",
+        "(b) at the largest d at most a quarter of that is left, in either direction.",
         _scale,
     ),
     Claim(
         "temperature",
         "Temperature (Figure 3)",
         "F gets worse as the temperature τ of the DQN's choice grows.",
-        "on every instance, by F on average over a run, (a) F at the largest τ is significantly above that at "
-        "the smallest, and (b) from no τ to the next it falls significantly.",
+        "τ divides Q-values that are scaled so that an episode of random choices is worth 2.5. On every instance, by F "
+        "on average over a run, (a) F at the largest τ is significantly above that at the smallest, and (b) from no τ "
+        "to the next it falls significantly.",
         _temperature,
     ),
 )  # fmt: skip

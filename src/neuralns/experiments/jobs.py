@@ -71,7 +71,7 @@ class Journal:
     def __init__(self, path: Path, conditions: Mapping[str, Any]) -> None:
         self.path = path
         self.done: dict[str, Done] = {}
-        self.sessions: list[dict[str, Any]] = []
+        self.calls: list[dict[str, Any]] = []
         self._head = {"neuralns": __version__, "format": FORMAT, **conditions}
         try:
             content = path.read_bytes() if path.exists() else b""
@@ -87,8 +87,8 @@ class Journal:
                 entry = json.loads(line)
                 if number == 1:
                     self._compare(entry)
-                elif "session" in entry:
-                    self.sessions.append(entry["session"])
+                elif "call" in entry:
+                    self.calls.append(entry["call"])
                 else:
                     self.done[entry["job"]] = Done(entry["result"], entry["seconds"], entry["processor"])
             except InputError:
@@ -124,10 +124,10 @@ class Journal:
             if self._whole > before:
                 self.done[job.name] = done
 
-    def add_session(self, about: dict[str, Any]) -> None:
+    def add_call(self, about: dict[str, Any]) -> None:
         """Write who did the jobs since the last such line."""
-        self._write({"session": about})
-        self.sessions.append(about)
+        self._write({"call": about})
+        self.calls.append(about)
 
     def _write(self, entry: dict[str, Any]) -> None:
         content = b"".join(map(_line, [entry] if self._whole else [self._head, entry]))

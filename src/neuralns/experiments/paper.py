@@ -7,9 +7,9 @@ them and evaluated on the test tours. A job trains all seeds of one agent on one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -43,8 +43,8 @@ class Plan:
     destroys, sizes, scales, temperatures
         |D| of the two tables, n of ``scaling``, d of ``scale``, τ of ``temperature``.
     rollouts, episodes
-        Of the oracle for each pair on average, and of the training of the learned roulette wheel: by default 15 000
-        actions, as many as the paper's DQN has steps.
+        Of the oracle for each pair on average, and of the training of the learned roulette wheel: by default those of
+        15 000 actions, the number of the DQN's steps, each of which is an action in every one of its lanes.
     share
         Of the steps of a DQN training that are done.
     tuning_seeds, tuning_destroys
@@ -74,10 +74,10 @@ QUICK = Plan(
     rollouts=2, episodes=200, share=0.01, tuning_seeds=1, tuning_destroys=(LARGEST,),
 )  # fmt: skip
 
-# The grids. Segments and reactions of the learned wheel are those of the authors; a search of 20 pairs leaves the
-# classic wheel no time for long segments, so that shorter ones are tried as well.
+# The grids. Segments and reactions of the learned wheel are those of the authors. The classic wheel first turns after a
+# segment: in a search of 20 pairs it needs short ones to be anything but random selection.
 ROULETTE_GRID = tuple({"segment": s, "reaction": r} for s, r in product((20, 50, 100, 200), (0.9, 0.95, 0.99)))
-CLASSIC_GRID = tuple({"segment": s, "reaction": r} for s, r in product((5, 10, 20, 100), (0.1, 0.5, 0.9)))
+CLASSIC_GRID = tuple({"segment": s, "reaction": r} for s, r in product((1, 2, 5, 10), (0.1, 0.5, 0.9)))
 DQN_GRID: dict[str, dict[str, Any]] = {
     "paper": {"preset": "paper", "network": "mlp"},
     "rich features": {"preset": "paper", "network": "mlp", "features": "rich", "reward": "improvement"},
@@ -125,7 +125,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class SizeReward:
-    """A line of ``scaling.csv``: agents trained at 20 customers."""
+    """A line of ``scaling.csv``: agents trained at 20 customers; the fixed pair is the best for each size."""
 
     setting: str
     instance: str
@@ -183,8 +183,8 @@ class Tables:
     scale: tuple[ScaleReward, ...] = ()
     temperature: tuple[TemperatureObjective, ...] = ()
     tuning: tuple[Tuning, ...] = ()
-    values: Mapping[tuple[Any, ...], tuple[float, ...]] = ()  # type: ignore[assignment]
-    pairs: Mapping[tuple[str, str, int], tuple[str, str]] = ()  # type: ignore[assignment]
+    values: Mapping[tuple[Any, ...], tuple[float, ...]] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str, int], tuple[str, str]] = field(default_factory=dict)
 
 
 # --- Which jobs. ------------------------------------------------------------------------------------------------------
@@ -209,18 +209,20 @@ def tuning_jobs(experiments: Iterable[str], plan: Plan) -> list[Job]:
             config = {**choice, "share": plan.share}
             jobs.append(Job("tune-dqn", {**common, "destroys": list(plan.tuning_destroys), "config": config}))
         for instance, destroys in product(INSTANCES, plan.tuning_destroys):
-            cell = {**common, "instance": instance, "destroys": destroys, "episodes": plan.episodes}
+            cell = {**common, "instance": instance, "destroys": destroys, "episodes": plan.episodes, "pairs": PAIRS}
             jobs.append(Job("tune-wheels", {**cell, "learned": ROULETTE_GRID, "classic": CLASSIC_GRID}))
     return jobs
 
 
 def choose(experiments: Iterable[str], plan: Plan, results: Results) -> tuple[Choices, list[Tuning]]:
-    """Return the choices with the best mean validation score, and the scores of all."""
+    """Return the choices with the best mean validation score, and the scores of all, for settings that have them."""
     jobs = tuning_jobs(experiments, plan)
     choices: dict[tuple[str, str], Any] = {}
     rows = []
     for setting in _settings(experiments):
         own = [job for job in jobs if job.settings["setting"] == setting]
+        if any(job.name not in results for job in own):
+            continue
         nets = [job for job in own if job.kind == "tune-dqn"]
         wheels = [results[job.name] for job in own if job.kind == "tune-wheels"]
         options: dict[str, list[tuple[str, Any, float]]] = {
@@ -248,7 +250,10 @@ def choose(experiments: Iterable[str], plan: Plan, results: Results) -> tuple[Ch
 
 
 def main_jobs(experiments: Sequence[str], plan: Plan, choices: Choices | None) -> list[Job]:
-    """Return the jobs of the second round, the longest first; without choices they have no true names yet."""
+    """Return the jobs of the second round, the longest first, for settings with choices.
+
+    Without any choices these are the jobs of all settings, which then have no true names yet.
+    """
     return [job for _, job in sorted(_entries(experiments, plan, choices), key=lambda entry: entry[0])]
 
 
@@ -277,6 +282,8 @@ def _entries(experiments: Sequence[str], plan: Plan, choices: Choices | None) ->
 
     for experiment in experiments:
         for setting, instance in product(settings_of(experiment), INSTANCES):
+            if choices is not None and ("DQN", setting) not in choices:
+                continue
             if experiment in ("table1", "table2"):
                 for destroys in plan.destroys:
                     cell(setting, instance, destroys, 4)
@@ -332,12 +339,11 @@ def train_policies(
     from neuralns.learning.training import Training
 
     chosen = dqn_config(config)
-    counts = [len(cell["seeds"]) for cell in cells]
     tasks = [task for cell in cells for task in make_tasks([mdp_of(cell)], cell["seeds"], "random", chosen.tours)]
     training = Training(tasks, chosen, device, threads)
     training.run(progress)
     policies = iter([training.policy(agent) for agent in range(len(tasks))])
-    return [{seed: next(policies) for seed in cell["seeds"]} for cell, _ in zip(cells, counts, strict=True)]
+    return [{seed: next(policies) for seed in cell["seeds"]} for cell in cells]
 
 
 def dqn_config(entries: Mapping[str, Any]) -> Any:
@@ -369,7 +375,6 @@ def judge_policies(settings: Mapping[str, Any], policies: Mapping[int, Policy]) 
         "mdp": {"DQN": _rewards(mdp, SelectorsAgent(greedy, "DQN"), tours, seeds)},
         "search": {"DQN": in_search(DEFAULT_TEMPERATURE)},
         "temperature": {f"{value:g}": in_search(value) for value in settings["temperatures"]},
-        "validation": [round(policy.card["validation_reward"], 3) for policy in policies.values()],
     }
 
 
@@ -449,7 +454,9 @@ def _tune_wheels(settings: Mapping[str, Any]) -> dict[str, list[float]]:
         wheels = _wheels(mdp, {"seeds": seeds, "learned": choice, "episodes": settings["episodes"]})
         learned.append(_rewards(mdp, SelectorsAgent(wheels, "LRW"), tours, seeds, "validate"))
     classic = [
-        evaluate_in_search(mdp, Roulette(**choice), tours="validate", episodes=tours, seeds=len(seeds)).minimum
+        evaluate_in_search(
+            mdp, Roulette(**choice), pairs=settings["pairs"], tours="validate", episodes=tours, seeds=len(seeds)
+        ).average
         for choice in settings["classic"]
     ]
     return {"LRW": [float(np.mean(values)) for values in learned], "CRW": classic}
@@ -482,16 +489,9 @@ def _statistics(found: SearchEvaluation) -> dict[str, list[float]]:
 # --- Results as rows. -------------------------------------------------------------------------------------------------
 
 
-class _RowKind(Protocol):
-    def __call__(self, *values: Any) -> Any: ...
-
-
 def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tables:
     """Return the rows of all experiments for which there are results; jobs that are missing leave gaps."""
-    try:
-        choices, tuning = choose(experiments, plan, results)
-    except KeyError:
-        return Tables(values={}, pairs={})
+    choices, tuning = choose(experiments, plan, results)
     values: dict[tuple[Any, ...], tuple[float, ...]] = {}
     pairs: dict[tuple[str, str, int], tuple[str, str]] = {}
     sizes: dict[tuple[Any, ...], dict[int, float]] = {}
@@ -522,7 +522,7 @@ def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tab
             pairs[about["setting"], about["instance"], about["destroys"]] = tuple(result["pair"])
     values.update({key: tuple(each[seed] for seed in sorted(each)) for key, each in sizes.items()})
 
-    def rows(experiment: str, kind: _RowKind) -> tuple[Any, ...]:
+    def rows(experiment: str, kind: Callable[..., Any]) -> tuple[Any, ...]:
         if experiment not in experiments:
             return ()
         chosen = sorted((key for key in values if key[0] == experiment), key=_place)

@@ -155,7 +155,7 @@ def reproduce(
     finally:
         seconds = time.perf_counter() - begin
         if len(journal.done) > before:
-            journal.add_session(
+            journal.add_call(
                 {
                     "command": command, "workers": None if address else workers, "cluster": address is not None,
                     "device": device, "seconds": round(seconds, 1), "jobs": len(journal.done) - before,
