@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# A constraints file keeps heavy optional packages at builds that a small machine can hold.
+# A constraints file pins what tests and training were tried with.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -17,6 +17,13 @@ $(VENV)/.made: pyproject.toml constraints.txt
 	@$(INSTALL) --editable '.[dev]'
 	@touch $@
 
+# Solving needs no torch.
+$(VENV)/.made-solve: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing neuralns into $(VENV) ..."
+	@$(INSTALL) --editable '.[plot]'
+	@touch $@
+
 $(VENV)/.made-bench: $(VENV)/.made
 	@$(INSTALL) --editable '.[dev,bench]'
 	@touch $@
@@ -25,7 +32,7 @@ $(VENV)/.made-docs: $(VENV)/.made
 	@$(INSTALL) --editable '.[dev,docs]'
 	@touch $@
 
-solve: $(VENV)/.made  ## Solve a bundled instance for 10 s; routes and a picture go to out/.
+solve: $(VENV)/.made-solve  ## Solve a bundled instance for 10 s; routes and a picture go to out/.
 	@mkdir -p out
 	@$(BIN)/neuralns solve X-n110-k13 --time 10 --output out/X-n110-k13.sol --plot out/X-n110-k13.png
 

@@ -156,3 +156,11 @@ def test_what_cannot_be_used_is_refused(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.policy").write_text("not a policy")
     assert sentence in invoke("evaluate", *arguments.split()).refusal()
+
+
+def test_a_policy_of_another_setting_is_named() -> None:
+    few = ("--agent", "C101-20-paper", "--episodes", 4, "--seeds", 1)
+    assert invoke("evaluate", *few).stderr == ""
+    other = invoke("evaluate", *few, "--setting", "distance")
+    assert other.code == 0
+    assert other.stderr == "C101-20-paper was trained in setting paper, and is evaluated in setting distance.\n"

@@ -402,6 +402,8 @@ def test_a_cluster_without_workers_is_refused_as_a_user_sees_it(tmp_path: Path) 
     with Cluster(tmp_path) as mine:
         refusal = spawn("reproduce", "all", "--quick", "--cluster", mine.address, "--out", "mine").refusal()
         nonsense = spawn("reproduce", "all", "--quick", "--cluster", "post://host:1", "--out", "mine").refusal()
-    assert refusal == f"cluster '{mine.address}' has no worker; start some with 'dask worker {mine.address}'."
+    assert (
+        refusal == f"cluster '{mine.address}' has no worker; start some with 'dask worker {mine.address} --nthreads 1'."
+    )
     assert nonsense.startswith("cluster 'post://host:1' cannot be reached (unknown address scheme 'post'")
     assert list(Path("mine").iterdir()) == []

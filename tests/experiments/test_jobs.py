@@ -505,7 +505,7 @@ def test_losing_the_cluster_loses_no_result(tmp_path: Path, path: Path, journal:
 
 def test_a_cluster_without_workers_is_refused(tmp_path: Path) -> None:
     with Cluster(tmp_path) as mine:
-        sentence = f"cluster '{mine.address}' has no worker; start some with 'dask worker {mine.address}'."
+        sentence = f"cluster '{mine.address}' has no worker; start some with 'dask worker {mine.address} --nthreads 1'."
         with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"), cluster(mine.address):
             pass
 

@@ -19,14 +19,18 @@ from hypothesis import strategies as st
 
 from neuralns import (
     Always,
+    Fixed,
     InputError,
     Instance,
     MaxIterations,
     MaxTime,
+    PolicySelector,
     Progress,
+    Roulette,
     Solution,
     Uniform,
     generate_x,
+    portfolio_named,
     random_tours,
     read,
     savings,
@@ -36,6 +40,9 @@ from neuralns import (
 from neuralns.search import loop
 from neuralns.search import search as search_module
 from neuralns.search import solve as solve_module
+from neuralns.selection.learned_roulette import LearnedRoulette
+from neuralns.selection.selector import Selector
+from policies import constant_policy
 
 
 def optimum(instance: Instance) -> float:
@@ -108,6 +115,26 @@ def test_the_incremental_cost_equals_the_recomputed_one_after_many_iterations() 
     for source in ("R101", "X-n110-k13"):
         result = solve(source, MaxIterations(loop.REFRESH_STEP + 5000), acceptance=Always())
         assert result.trace.best[-1] == pytest.approx(result.cost, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("selector", "portfolio", "operators"),
+    [
+        (Uniform(), "modern", portfolio_named("modern").names),
+        (Roulette(), "modern", portfolio_named("modern").names),
+        (Fixed("zone", "greedy"), "zone,greedy", ("zone", "greedy")),
+        (PolicySelector(constant_policy("paper", [0.0] * 14)), "paper", portfolio_named("paper").names),
+        (PolicySelector(constant_policy("zone,cluster,greedy", [0.0] * 3)), "own", ("zone", "cluster", "greedy")),
+        (LearnedRoulette(("zone", "greedy", "regret-2"), (1.0, 1.0, 1.0)), "own", ("zone", "greedy", "regret-2")),
+        (Roulette(learned={"zone": 1.0, "greedy": 1.0}), "own", ("zone", "greedy")),
+    ],
+)
+def test_a_selector_without_a_portfolio_gets_the_one_that_it_knows(
+    selector: Selector, portfolio: str, operators: tuple[str, ...]
+) -> None:
+    result = solve("E-n22-k4", MaxIterations(50), selector=selector)
+    assert result.portfolio == portfolio
+    assert {use.name for use in result.operators} == set(operators)
 
 
 def test_a_result_tells_how_it_came_about() -> None:

@@ -55,9 +55,16 @@ def evaluate(
     from neuralns.mdp.evaluate import evaluate
     from neuralns.mdp.in_search import evaluate_in_search
     from neuralns.mdp.mdp import make_mdp
+    from neuralns.selection.policy_file import is_policy, read_policy
 
     mdp = make_mdp(instance, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
     messages = plain_console(stderr=True)
+    file = agent.replace("{seed}", "0")
+    trained = read_policy(file).card.get("setting", setting) if is_policy(file) else setting
+    if trained != setting:
+        messages.print(
+            f"{agent} was trained in setting {trained}, and is evaluated in setting {setting}.", soft_wrap=True
+        )
     with (
         announce_compilation(messages),
         Progress(console=messages, transient=True, disable=not messages.is_terminal) as bar,

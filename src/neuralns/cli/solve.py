@@ -39,7 +39,9 @@ def solve(
     portfolio: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|a,b,c", help="modern (the default), paper, paper-2 ... paper-12, or operators by name."
+            metavar="NAME|a,b,c",
+            help="modern, paper, paper-2 ... paper-12, or operators by name; modern, or all that a policy knows, by "
+            "default.",
         ),
     ] = None,
     operators: Annotated[

@@ -310,7 +310,9 @@ def cluster(address: str, patience: float = 10.0) -> Iterator[Callable[[], Execu
         raise InputError(f"cluster {address!r} cannot be reached ({reason.rstrip('.')}).") from None
     try:
         if not client.scheduler_info().get("workers"):
-            raise InputError(f"cluster {address!r} has no worker; start some with 'dask worker {address}'.")
+            raise InputError(
+                f"cluster {address!r} has no worker; start some with 'dask worker {address} --nthreads 1'."
+            )
         # Tasks that count as pure are not done again when they failed.
         yield partial(client.get_executor, pure=False)
     finally:

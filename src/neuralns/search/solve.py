@@ -24,7 +24,10 @@ from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Plan, Progress, Search, prepare
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.selection.fixed import Fixed
+from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.named import selector_named
+from neuralns.selection.policy import PolicySelector
+from neuralns.selection.roulette import Roulette
 from neuralns.selection.selector import Selector
 
 DEFAULT_SCALE = (1, 20)
@@ -154,10 +157,20 @@ def solve(
 
 
 def default_portfolio(selector: Selector) -> Portfolio:
-    """Return the portfolio of a selector that comes without one."""
+    """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
     if isinstance(selector, Fixed):
         return make_portfolio(f"{selector.destroy},{selector.repair}", (selector.destroy, selector.repair))
-    return portfolio_named("modern")
+    known: tuple[str, ...] = ()
+    if isinstance(selector, PolicySelector):
+        known = (*selector.policy.destroys, *selector.policy.repairs)
+    elif isinstance(selector, LearnedRoulette):
+        known = selector.operators
+    elif isinstance(selector, Roulette) and selector.learned is not None:
+        known = tuple(selector.learned)
+    for portfolio in map(portfolio_named, ("modern", "paper")):
+        if not known or set(known) == set(portfolio.names):
+            return portfolio
+    return make_portfolio("own", known)
 
 
 def initial_solution(
