@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from neuralns import InputError
+from commands import spawn
+from neuralns import InputError, read_policy
 from neuralns.cli.options import parse_scale
 
 
@@ -31,3 +33,33 @@ def test_another_text_is_refused(text: str) -> None:
     sentence = f"scale {text!r} must be a number, a share below 1, or LOW-HIGH."
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         parse_scale(text)
+
+
+OWN = """
+import neuralns
+from neuralns.operators.state import random_routed, remove
+
+
+@neuralns.destroy("mine")
+def mine(state, quota):
+    for _ in range(quota):
+        remove(state, random_routed(state))
+"""
+
+
+def test_operators_of_ones_own_are_trained_evaluated_compared_and_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN)
+    own = ("--operators", "own.py", "--portfolio", "mine,zone,greedy")
+    few = ("--steps", 20, "--hidden", "4")
+    assert spawn("train", "E-n22-k4", "--network", "small", *own, *few, "-o", "mine.policy").code == 0
+    assert read_policy("mine.policy").destroys == ("mine", "zone")
+    found = spawn("evaluate", "--agent", "mine.policy", "--episodes", 4, "--seeds", 1, *own, "--json").json
+    assert set(found["operators"]) == {"mine", "zone", "greedy"}
+    options = ("--iterations", 20, "--seeds", 1, "--selectors", "random,fixed:mine/greedy", "--json")
+    assert spawn("compare", "E-n22-k4", *own, *options).json["verdicts"]
+    # A policy brings its own portfolio, which has the operators of the file already.
+    solved = spawn("solve", "E-n22-k4", "--operators", "own.py", "--selector", "mine.policy", "-n", 20, "--json").json
+    assert {use["name"] for use in solved["operators"]} == {"mine", "zone", "greedy"}

@@ -35,6 +35,7 @@ def compare(
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", metavar="N", help="Iterations a run.")] = None,
     seeds: Annotated[int, typer.Option(metavar="S", help="Runs of each selector on each instance.")] = 10,
     portfolio: Annotated[str, typer.Option(metavar="NAME|a,b,c", help="modern, paper, ... or operators.")] = "modern",
+    operators: options.Operators = None,
     temperature: Annotated[float | None, typer.Option(metavar="T", help="Of policies; 0.01 by default.")] = None,
     decide_every: Annotated[int, typer.Option(metavar="K", help="A policy decides every K iterations.")] = 1,
     scale: options.Quotas = None,
@@ -72,6 +73,7 @@ def compare(
     if time is not None and iterations is not None:
         raise InputError("runs are limited by time or by iterations, not by both.")
     stop = MaxIterations(iterations) if iterations is not None else MaxTime(10 if time is None else time)
+    options.load_own(operators)
     chosen = portfolio_named(portfolio)
     problems = [read(source, customers=customers) for source in instances]
     names = [name.strip() for name in selectors.split(",") if name.strip()]

@@ -28,6 +28,7 @@ def evaluate(
     customers: Annotated[int | None, typer.Option(metavar="N", help="Take only the first N customers.")] = 20,
     setting: options.Setting = "paper",
     portfolio: options.MdpPortfolio = "paper",
+    operators: options.Operators = None,
     scale: options.Scale = None,
     budget: options.Budget = 10,
     tours: Annotated[str, typer.Option(metavar="SET", help="Start tours: train, validate or test.")] = "test",
@@ -57,6 +58,7 @@ def evaluate(
     from neuralns.mdp.mdp import make_mdp
     from neuralns.selection.policy_file import is_policy, read_policy
 
+    options.load_own(operators)
     mdp = make_mdp(instance, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
     messages = plain_console(stderr=True)
     file = agent.replace("{seed}", "0")

@@ -38,6 +38,20 @@ Quotas = Annotated[
 ]
 
 
+Operators = Annotated[
+    list[str] | None,
+    typer.Option("--operators", metavar="FILE.py", help="Your own operators, for --portfolio to name."),
+]
+
+
+def load_own(files: list[str] | None) -> None:
+    """Make the operators of files known by their names."""
+    from neuralns.operators.registry import load_operators
+
+    for path in files or []:
+        load_operators(path)
+
+
 def parse_scale(text: str | None) -> tuple[float, float] | None:
     """Return the least and most customers to remove that a text such as ``5-20`` or ``0.1`` names."""
     if text is None:

@@ -99,7 +99,7 @@ def solve(
     loaded = [entry for path in operators or [] for entry in load_operators(path)]
     chooser = selector_named(selector, temperature, decide_every)
     chosen = default_portfolio(chooser) if portfolio is None else portfolio_named(portfolio)
-    if loaded and "," not in chosen.name:
+    if loaded and "," not in chosen.name and chosen.name != "own":
         chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
     chooser.start(chosen)
     quotas = options.parse_scale(scale)

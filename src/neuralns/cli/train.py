@@ -28,6 +28,7 @@ def train(
     customers: options.Customers = None,
     setting: options.Setting = "distance",
     portfolio: options.MdpPortfolio = "paper",
+    operators: options.Operators = None,
     network: Annotated[str, typer.Option(metavar="NAME", help="mlp, gat, small, or lrw (the roulette).")] = "mlp",
     preset: Annotated[str, typer.Option(metavar="NAME", help="strong, or paper (the paper's numbers).")] = "strong",
     steps: Annotated[int | None, typer.Option(metavar="N", help="Gradient steps; as the preset says.")] = None,
@@ -67,6 +68,7 @@ def train(
     from neuralns.problem.files import check_writable
 
     check_writable(output)
+    options.load_own(operators)
     if seeds < 1:
         raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
     mdps = [
