@@ -280,10 +280,10 @@ def test_every_job_is_told_of_in_a_few_words() -> None:
 
 
 @pytest.mark.usefixtures("played")
-def test_the_command_is_kept_with_the_results() -> None:
-    invoke("reproduce", "scale", "--quick", "--workers", 2, "--out", "mine")
+def test_the_command_is_kept_with_the_results_without_what_is_true_of_one_machine_only() -> None:
+    invoke("reproduce", "scale", "--quick", "--seeds", 1, "--workers", 2, "--out", "mine")
     call = json.loads(Path("mine", JOURNAL).read_text().splitlines()[-1])["call"]
-    assert call["command"] == "neuralns reproduce scale --quick --workers 2 --out mine"
+    assert call["command"] == "neuralns reproduce scale --quick --seeds 1"
     assert call["workers"] == 2
 
 

@@ -313,11 +313,8 @@ def test_networks_trained_in_one_run_are_those_of_each_cell(tmp_path: Path, by_p
     assert len(said) == groups
     assert all(re.fullmatch(r"trained \d+ networks in \d+ s", line) for line in said)
     for job in jobs:
-        policies = {seed: read_policy(policy_file(tmp_path, job, seed)) for seed in (0, 1)}
+        assert all(read_policy(policy_file(tmp_path, job, seed)).card["seed"] == seed for seed in (0, 1))
         alone = by_processes.journal.done[job.name].result
-        assert [policies[seed].card["validation_reward"] for seed in (0, 1)] == pytest.approx(
-            alone["validation"], abs=1e-3
-        )
         found = work_with_policies(str(tmp_path), job.kind, dict(job.settings))
         assert found["mdp"]["DQN"] == pytest.approx(alone["mdp"]["DQN"], rel=1e-3)
 
