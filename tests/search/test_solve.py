@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,8 @@ from neuralns import (
     Instance,
     MaxIterations,
     MaxTime,
+    Operator,
+    OperatorError,
     PolicySelector,
     Progress,
     Roulette,
@@ -37,6 +40,8 @@ from neuralns import (
     solve,
     write_solution,
 )
+from neuralns.operators.registry import operator
+from neuralns.operators.state import insert, open_route, remove
 from neuralns.search import loop
 from neuralns.search import search as search_module
 from neuralns.search import solve as solve_module
@@ -135,6 +140,12 @@ def test_a_selector_without_a_portfolio_gets_the_one_that_it_knows(
     result = solve("E-n22-k4", MaxIterations(50), selector=selector)
     assert result.portfolio == portfolio
     assert {use.name for use in result.operators} == set(operators)
+
+
+def test_a_number_is_no_limit() -> None:
+    wrong: Any = 5
+    with pytest.raises(InputError, match=r"^stop 5 is not a limit such as MaxTime\(10\) or MaxIterations\(1000\)\.$"):
+        solve("E-n22-k4", wrong)
 
 
 def test_a_result_tells_how_it_came_about() -> None:
@@ -265,3 +276,36 @@ def test_operators_with_randomness_stay_inside_their_own_generator() -> None:
     before = np.random.get_state()[1].copy()  # type: ignore[index]
     solve("E-n22-k4", MaxTime(0.05))
     assert (np.random.get_state()[1] == before).all()  # type: ignore[index]
+
+
+def _always_five(state, quota):
+    """Waits for a quota that customer 5 alone cannot fill."""
+    while state.n_removed < quota:
+        remove(state, 5)
+
+
+def _never_the_others(state):
+    """Waits for an empty list, but inserts only its first customer."""
+    first = state.removed[0]
+    while state.n_removed > 0:
+        insert(state, first, open_route(state), 0)
+
+
+@pytest.mark.parametrize(
+    ("portfolio", "sentence"),
+    [
+        (
+            [Operator("always-five", "destroy", "own", _always_five), operator("greedy")],
+            "operator 'always-five' removed customer 5, which is not on a route",
+        ),
+        (
+            [operator("random-node"), Operator("never-the-others", "repair", "own", _never_the_others)],
+            r"operator 'never-the-others' inserted customer \d+ twice",
+        ),
+    ],
+)
+def test_operators_that_wait_for_what_their_mistake_prevents_end_with_a_sentence(
+    portfolio: list[Operator], sentence: str
+) -> None:
+    with pytest.raises(OperatorError, match=sentence):
+        solve("E-n22-k4", MaxIterations(1000), portfolio=portfolio, scale=4)

@@ -57,7 +57,7 @@ def train(
 
         neuralns train C101 --customers 20 --setting paper --output c101.policy
 
-        neuralns train yesterday/*.vrp --network small --start search --portfolio modern -o mine.policy
+        neuralns train yesterday/*.vrp --network small --start search --acceptance improving --scale 10 -o mine.policy
 
         neuralns train R101 --customers 20 --preset paper --seeds 10 -o r101.policy
     """

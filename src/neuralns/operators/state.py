@@ -323,9 +323,12 @@ def removal_gain(state, customer):
 @compiled
 def remove(state, customer):
     """Take a customer off its route and put it on the removal list."""
-    if customer < 1 or customer > state.customers or state.route[customer] < 0:
+    if customer < 1 or customer > state.customers or state.route[customer] < 0 or state.fault != 0:
         if state.fault == 0:
             state.fault, state.fault_node = NOT_REMOVABLE, customer
+        # After a mistake nothing is removed any more, but a loop that waits for the quota must end.
+        if state.n_removed < state.customers:
+            state.n_removed += 1
         return
     slot, before, after = np.uint32(state.route[customer]), state.predecessor[customer], state.successor[customer]
     customer = np.uint32(customer)
@@ -368,10 +371,12 @@ def insert(state, customer, slot, before):
     if customer < 1 or customer > state.customers or state.route[customer] >= 0:
         if state.fault == 0:
             state.fault, state.fault_node = NOT_INSERTABLE, customer
-        return
-    if not _is_place(state, slot, before):
-        if state.fault == 0:
-            state.fault, state.fault_node = WRONG_PLACE, customer
+    elif not _is_place(state, slot, before) and state.fault == 0:
+        state.fault, state.fault_node = WRONG_PLACE, customer
+    if state.fault != 0:
+        # After a mistake nothing is inserted any more, but a loop that waits for an empty list must end.
+        if state.n_removed > 0:
+            state.n_removed -= 1
         return
     customer, slot, before = np.uint32(customer), np.uint32(slot), np.uint32(before)
     _save_slot(state, slot)

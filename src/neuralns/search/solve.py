@@ -95,6 +95,8 @@ def solve(
     elif not isinstance(portfolio, Portfolio):
         portfolio = make_portfolio("own", portfolio)
     stop = MaxTime(10) if stop is None else stop
+    if not isinstance(stop, Stop):
+        raise InputError(f"stop {stop!r:.60} is not a limit such as MaxTime(10) or MaxIterations(1000).")
     if stop == Stop():
         raise InputError("a search without any limit never ends; give a time or a number of iterations.")
     if not isinstance(seed, int | np.integer) or seed < 0:
