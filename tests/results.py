@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,21 @@ KINDS = {
     "scale": ScaleReward,
     "temperature": TemperatureObjective,
 }
+
+HEADERS = {
+    "table1.csv": "setting,instance,destroy_operators,agent,mean_reward,ci,seeds",
+    "table2.csv": "setting,instance,destroy_operators,agent,statistic,objective,ci,seeds",
+    "scaling.csv": "setting,instance,customers,agent,mean_reward,ci,seeds",
+    "scale.csv": "setting,instance,scale,agent,mean_reward,ci,seeds",
+    "temperature.csv": "setting,instance,temperature,statistic,objective,ci,seeds",
+    "tuning.csv": "agent,setting,choice,validation,chosen",
+}
+"""First lines of the result files."""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder, to see that none has changed."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def usual(experiment: str, setting: str, instance: str, number: float, *names: str) -> float | None:

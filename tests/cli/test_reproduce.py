@@ -26,24 +26,12 @@ from neuralns import __version__
 from neuralns.experiments import jobs, reproduce
 from neuralns.experiments.paper import QUICK
 from neuralns.experiments.reproduce import FILES, JOURNAL, REPORTS
-
-HEADERS = {
-    "table1.csv": "setting,instance,destroy_operators,agent,mean_reward,ci,seeds",
-    "table2.csv": "setting,instance,destroy_operators,agent,statistic,objective,ci,seeds",
-    "scaling.csv": "setting,instance,customers,agent,mean_reward,ci,seeds",
-    "scale.csv": "setting,instance,scale,agent,mean_reward,ci,seeds",
-    "temperature.csv": "setting,instance,temperature,statistic,objective,ci,seeds",
-    "tuning.csv": "agent,setting,choice,validation,chosen",
-}
+from results import HEADERS, contents
 
 
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def results_in(folder: Path) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from neuralns.experiments.reproduce import (
     write_tables,
 )
 from neuralns.selection.policy_file import Policy, read_policy
+from results import HEADERS, contents
 
 TINY = Plan(
     seeds=2, tours=4, destroys=(2, 12), sizes=(20, 25), scales=(4,), temperatures=(0.01, 100.0), rollouts=1,
@@ -44,10 +45,6 @@ TINY = Plan(
 def results_of(journal: Journal) -> dict[str, Any]:
     """What jobs gave, without their times."""
     return {name: done.result for name, done in journal.done.items()}
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 # --- The course of a run; jobs are done at once and give made-up results. --------------------------------------------
@@ -223,16 +220,6 @@ def test_tables_of_another_origin_are_refused_and_left_alone(tmp_path: Path, nam
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
         open_folder(tmp_path, QUICK, True)
     assert contents(tmp_path) == before
-
-
-HEADERS = {
-    "table1.csv": "setting,instance,destroy_operators,agent,mean_reward,ci,seeds",
-    "table2.csv": "setting,instance,destroy_operators,agent,statistic,objective,ci,seeds",
-    "scaling.csv": "setting,instance,customers,agent,mean_reward,ci,seeds",
-    "scale.csv": "setting,instance,scale,agent,mean_reward,ci,seeds",
-    "temperature.csv": "setting,instance,temperature,statistic,objective,ci,seeds",
-    "tuning.csv": "agent,setting,choice,validation,chosen",
-}
 
 
 @pytest.mark.usefixtures("played")

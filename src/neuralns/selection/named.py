@@ -44,10 +44,8 @@ def selector_named(name: str, temperature: float | None = None, every: int = 1) 
             return selector_from(read_policy(path), name, float(number), every)
         except ValueError:
             raise InputError(f"selector {name!r}: temperature {number!r} is not a number.") from None
-    if is_policy(name):
+    if is_policy(name) or name.endswith(".policy"):
         return selector_from(read_policy(name), name, temperature, every)
-    if name.endswith(".policy"):
-        raise InputError(f"{name}: no such file, and no bundled policy of that name (see 'neuralns policy').")
     raise InputError(
         f"selector {name!r} is not known; choose {', '.join(_NAMED)}, fixed:DESTROY,REPAIR, a policy, or adaptive:FILE."
     )
