@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from neuralns import Instance, Solution
 from neuralns.problem.files import instance_to_json, solution_to_json
@@ -75,3 +76,10 @@ SOLUTIONS = {
     "sol": "Route #1: 1 2\nRoute #2: 3\nCost 36\n",
     "json": json.dumps(solution_to_json(SERVED), indent=1),
 }
+
+
+def written(folder: Path, text: str, name: str = "tiny.vrp") -> Path:
+    """Write a text into a folder and return the file."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path

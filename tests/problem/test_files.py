@@ -1,10 +1,8 @@
-"""Every format read and written, the refusals with their sentences, and writes that happen at once or not at all."""
+"""Every format read and written, and the refusals with their sentences."""
 
 from __future__ import annotations
 
 import json
-import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +11,11 @@ import pytest
 
 import texts
 from neuralns import InputError, Instance, Solution, read, read_solution, write_instance, write_solution
-from neuralns.problem.files import check_writable, read_instance, write_text
+from neuralns.problem.files import read_instance
+from texts import written
 
 SYMMETRIC = [[0, 5, 10, 6], [5, 0, 5, 4], [10, 5, 0, 7], [6, 4, 7, 0]]
 ONE_WAY = [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]]
-
-
-def written(folder: Path, text: str, name: str = "tiny.vrp") -> Path:
-    path = folder / name
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def explicit(form: str, numbers: str) -> str:
@@ -413,76 +406,3 @@ class TestPaths:
         for reading in (read, read_instance, lambda path: read_solution(texts.TINY, path)):
             with pytest.raises(InputError, match=sentence):
                 reading(tmp_path / name)
-
-    @pytest.mark.parametrize(
-        ("name", "sentence"),
-        [
-            (".", r"is a folder, not a file\."),
-            ("missing/out.sol", r"out\.sol: folder .*missing does not exist\."),
-        ],
-    )
-    def test_a_path_that_cannot_be_written_is_refused_before_any_work(
-        self, tmp_path: Path, name: str, sentence: str
-    ) -> None:
-        with pytest.raises(InputError, match=sentence):
-            check_writable(tmp_path / name)
-
-    def test_a_folder_without_permission_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(os, "access", lambda path, mode: False)
-        with pytest.raises(InputError, match=r"cannot be written to\."):
-            check_writable(tmp_path / "out.sol")
-
-
-class TestWrites:
-    @pytest.mark.parametrize("failing", ["chmod", "replace"])
-    @pytest.mark.parametrize(
-        ("failure", "raised"),
-        [(OSError(28, "No space left on device"), InputError), (KeyboardInterrupt(), KeyboardInterrupt)],
-    )
-    def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-        self,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        failing: str,
-        failure: BaseException,
-        raised: type[BaseException],
-    ) -> None:
-        def fail(*arguments: object) -> None:
-            raise failure
-
-        path = written(tmp_path, "old", "out.sol")
-        monkeypatch.setattr(os, failing, fail)
-        with pytest.raises(raised):
-            write_solution(texts.SERVED, path)
-        assert path.read_text() == "old"
-        assert os.listdir(tmp_path) == ["out.sol"]
-
-    @pytest.mark.parametrize("name", [".", "missing/out.sol", "a" * 300])
-    def test_a_write_to_where_none_is_possible_is_refused(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(InputError, match=r"cannot be written \(.*\)\.$"):
-            write_text(tmp_path / name, "new")
-        assert os.listdir(tmp_path) == []
-
-    def test_a_written_file_has_the_usual_permissions(self, tmp_path: Path) -> None:
-        usual = written(tmp_path, "", "usual")
-        write_text(tmp_path / "ours", "text")
-        assert stat.S_IMODE((tmp_path / "ours").stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
-
-    def test_the_target_of_a_link_is_written(self, tmp_path: Path) -> None:
-        target = written(tmp_path, "old", "run-1.sol")
-        link = tmp_path / "latest.sol"
-        link.symlink_to(target)
-        write_text(link, "new")
-        assert link.is_symlink()
-        assert target.read_text() == "new"
-
-    def test_a_pipe_is_written_to_and_not_replaced(self, tmp_path: Path) -> None:
-        pipe = tmp_path / "pipe"
-        os.mkfifo(pipe)
-        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            check_writable(pipe)
-            write_text(pipe, "new")
-            assert os.read(reader, 10) == b"new"
-        finally:
-            os.close(reader)
