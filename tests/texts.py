@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+
 from neuralns import Instance, Solution
-from neuralns.problem.files import instance_to_json, solution_to_json
+from neuralns.problem.formats.own_json import instance_to_json, solution_to_json
 
 EUCLIDEAN = """NAME : tiny
 COMMENT : three customers
@@ -83,3 +85,14 @@ def written(folder: Path, text: str, name: str = "tiny.vrp") -> Path:
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def assert_same(one: Instance, other: Instance) -> None:
+    """Two instances hold the same, number by number."""
+    assert (one.name, one.capacity, one.rounding) == (other.name, other.capacity, other.rounding)
+    assert one.vehicle_cost == other.vehicle_cost
+    np.testing.assert_array_equal(one.demands, other.demands)
+    for mine, theirs in ((one.coordinates, other.coordinates), (one.matrix, other.matrix)):
+        assert (mine is None) == (theirs is None)
+        if mine is not None and theirs is not None:
+            np.testing.assert_array_equal(mine, theirs)

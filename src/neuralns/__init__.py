@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from neuralns.operators.registry import portfolio_named as portfolio_named
     from neuralns.operators.registry import repair as repair
     from neuralns.problem.bundled import read as read
-    from neuralns.problem.files import read_solution as read_solution
-    from neuralns.problem.files import write_instance as write_instance
-    from neuralns.problem.files import write_solution as write_solution
+    from neuralns.problem.formats.detect import read_solution as read_solution
+    from neuralns.problem.formats.detect import write_instance as write_instance
+    from neuralns.problem.formats.detect import write_solution as write_solution
     from neuralns.problem.generate import generate_solomon as generate_solomon
     from neuralns.problem.generate import generate_x as generate_x
     from neuralns.problem.initial import nearest_insertion as nearest_insertion
@@ -81,7 +81,7 @@ _HOMES = {
         "repair",
     ),
     "problem.bundled": ("read",),
-    "problem.files": ("read_solution", "write_instance", "write_solution"),
+    "problem.formats.detect": ("read_solution", "write_instance", "write_solution"),
     "problem.generate": ("generate_solomon", "generate_x"),
     "problem.initial": ("nearest_insertion", "random_tours", "savings"),
     "problem.instance": ("Instance",),

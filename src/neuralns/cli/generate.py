@@ -31,7 +31,7 @@ def generate(
     """
     from neuralns.errors import InputError
     from neuralns.files import check_writable
-    from neuralns.problem.files import write_instance
+    from neuralns.problem.formats.detect import write_instance
     from neuralns.problem.generate import generate_solomon, generate_x
 
     check_writable(output)

@@ -83,7 +83,7 @@ def solve(
     from neuralns.plot import routes as draw_routes
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
-    from neuralns.problem.files import write_solution
+    from neuralns.problem.formats.detect import write_solution
     from neuralns.search.solve import default_portfolio, initial_solution, solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
     from neuralns.selection.named import selector_named
