@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +66,7 @@ CUST NO.  XCOORD.   YCOORD.    DEMAND   READY TIME  DUE DATE   SERVICE   TIME
     2      35.5       17          7          0       202         10
     3      55         45         13.25       0       197         10
 """
+WITHOUT_TIMES = re.sub(r"( +\d+){3}$", "  0  0  0", SOLOMON, flags=re.MULTILINE)
 POINTS = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 5.5]]
 TINY = Instance("tiny", [0, 4, 5, 6], 10, POINTS, vehicle_cost=2.5, best_known=40)
 SERVED = Solution(TINY, [[1, 2], [3]])

@@ -15,6 +15,7 @@ from gymnasium.envs.registration import register as _register
 if TYPE_CHECKING:
     from neuralns import plot as plot
     from neuralns.errors import InputError as InputError
+    from neuralns.errors import InputWarning as InputWarning
     from neuralns.errors import NeuralnsError as NeuralnsError
     from neuralns.errors import OperatorError as OperatorError
     from neuralns.mdp.evaluate import evaluate as evaluate
@@ -67,7 +68,7 @@ __version__ = "0.1.0"
 
 # Names are loaded when first used: importing the package stays quick, and compiled parts load only if needed.
 _HOMES = {
-    "errors": ("InputError", "NeuralnsError", "OperatorError"),
+    "errors": ("InputError", "InputWarning", "NeuralnsError", "OperatorError"),
     "mdp.evaluate": ("evaluate",),
     "mdp.lanes": ("Lanes",),
     "mdp.mdp": ("MDP", "make_mdp"),

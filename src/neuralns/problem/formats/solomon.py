@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, InputWarning
 from neuralns.problem.formats.text import FilePath, check_demands, check_rows, finite, naming, rows
 from neuralns.problem.instance import Instance
 
@@ -17,7 +18,7 @@ def is_solomon(text: str) -> bool:
 
 
 def read_solomon(path: FilePath, text: str) -> Instance:
-    """Read Solomon's format; time windows and service times are read over, since the problem has no time."""
+    """Read Solomon's format as a CVRP; an `InputWarning` says so where the file has times, which are not kept."""
     lines = rows(text)
     header = next(place for place, (_, words) in enumerate(lines) if re.match(r"CUST\b", words[0]))
     above = next((place for place, (_, words) in enumerate(lines[:header]) if words == ["NUMBER", "CAPACITY"]), None)
@@ -34,4 +35,11 @@ def read_solomon(path: FilePath, text: str) -> Instance:
     check_demands(path, table, 3, capacity)
     numbers = np.array([[float(word) for word in words] for _, words in table])
     with naming(path):
-        return Instance(" ".join(lines[0][1]), numbers[:, 3], capacity, numbers[:, 1:3])
+        instance = Instance(" ".join(lines[0][1]), numbers[:, 3], capacity, numbers[:, 1:3])
+    if numbers[:, 4:].any():
+        warnings.warn(
+            f"{path}: its time windows, service times and number of vehicles are not kept; it is solved as a CVRP.",
+            InputWarning,
+            stacklevel=4,  # the caller of `neuralns.read`
+        )
+    return instance
