@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ SOLUTION_FORMATS = (
 )
 
 
-def read_instance(path: FilePath, rounding: str | None = None) -> Instance:
+def read_instance(path: str | os.PathLike[str], rounding: str | None = None) -> Instance:
     """Read an instance file: VRPLIB, Solomon or JSON, told apart by its content.
 
     Parameters
@@ -76,21 +77,21 @@ def read_instance(path: FilePath, rounding: str | None = None) -> Instance:
     return instance if rounding is None else instance.with_rounding(rounding)
 
 
-def write_instance(instance: Instance, path: FilePath) -> None:
+def write_instance(instance: Instance, path: str | os.PathLike[str]) -> None:
     """Write an instance in JSON, or in VRPLIB's format if the file name ends with ``.vrp``."""
     writers = {form.suffix: form.text for form in INSTANCE_FORMATS}
     text = writers.get(Path(path).suffix) or json_instance_text
     write_text(path, text(instance))
 
 
-def read_solution(instance: Instance, path: FilePath) -> Solution:
+def read_solution(instance: Instance, path: str | os.PathLike[str]) -> Solution:
     """Read routes from a ``.sol`` or JSON file; the solution is not checked (see `Solution.faults`)."""
     text = read_text(path)
     form = next(form for form in SOLUTION_FORMATS if form.recognises(text))
     return form.read(instance, path, text)
 
 
-def write_solution(solution: Solution, path: FilePath) -> None:
+def write_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
     """Write a solution as CVRPLIB ``.sol``, or as JSON if the file name ends with ``.json``."""
     writers = {form.suffix: form.text for form in SOLUTION_FORMATS}
     text = writers.get(Path(path).suffix, sol_text)
