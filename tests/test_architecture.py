@@ -13,7 +13,7 @@ import neuralns
 PACKAGE = Path(neuralns.__file__).parent
 ROOMS = ("problem", "operators", "selection", "search", "mdp", "learning", "experiments", "cli")
 # Modules beside the rooms, and the first room that may import them; pictures need solutions.
-SHARED = {"errors": "problem", "compiling": "operators", "plot": "operators"}
+SHARED = {"errors": "problem", "files": "problem", "compiling": "operators", "plot": "operators"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -74,6 +74,7 @@ def test_imports_go_leftward(path: Path) -> None:
         ("mdp", "import torch", ["torch"]),
         ("learning", "import torch.nn", []),
         ("problem", "from neuralns.plot import routes", ["neuralns.plot", "neuralns.plot.routes"]),
+        ("problem", "from neuralns.files import write_text", []),
         ("search", "if TYPE_CHECKING:\n    from neuralns.cli import app", []),
         (None, "from neuralns.search.solve import solve", ["neuralns.search.solve", "neuralns.search.solve.solve"]),
     ],

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
+
+import numpy as np
 
 from neuralns import Instance, Solution
-from neuralns.problem.files import instance_to_json, solution_to_json
+from neuralns.problem.formats.own_json import instance_to_json, solution_to_json
 
 EUCLIDEAN = """NAME : tiny
 COMMENT : three customers
@@ -62,6 +66,7 @@ CUST NO.  XCOORD.   YCOORD.    DEMAND   READY TIME  DUE DATE   SERVICE   TIME
     2      35.5       17          7          0       202         10
     3      55         45         13.25       0       197         10
 """
+WITHOUT_TIMES = re.sub(r"( +\d+){3}$", "  0  0  0", SOLOMON, flags=re.MULTILINE)
 POINTS = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 5.5]]
 TINY = Instance("tiny", [0, 4, 5, 6], 10, POINTS, vehicle_cost=2.5, best_known=40)
 SERVED = Solution(TINY, [[1, 2], [3]])
@@ -75,3 +80,21 @@ SOLUTIONS = {
     "sol": "Route #1: 1 2\nRoute #2: 3\nCost 36\n",
     "json": json.dumps(solution_to_json(SERVED), indent=1),
 }
+
+
+def written(folder: Path, text: str, name: str = "tiny.vrp") -> Path:
+    """Write a text into a folder and return the file."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def assert_same(one: Instance, other: Instance) -> None:
+    """Two instances hold the same, number by number."""
+    assert (one.name, one.capacity, one.rounding) == (other.name, other.capacity, other.rounding)
+    assert one.vehicle_cost == other.vehicle_cost
+    np.testing.assert_array_equal(one.demands, other.demands)
+    for mine, theirs in ((one.coordinates, other.coordinates), (one.matrix, other.matrix)):
+        assert (mine is None) == (theirs is None)
+        if mine is not None and theirs is not None:
+            np.testing.assert_array_equal(mine, theirs)

@@ -15,6 +15,7 @@ from gymnasium.envs.registration import register as _register
 if TYPE_CHECKING:
     from neuralns import plot as plot
     from neuralns.errors import InputError as InputError
+    from neuralns.errors import InputWarning as InputWarning
     from neuralns.errors import NeuralnsError as NeuralnsError
     from neuralns.errors import OperatorError as OperatorError
     from neuralns.mdp.evaluate import evaluate as evaluate
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from neuralns.operators.registry import portfolio_named as portfolio_named
     from neuralns.operators.registry import repair as repair
     from neuralns.problem.bundled import read as read
-    from neuralns.problem.files import read_solution as read_solution
-    from neuralns.problem.files import write_instance as write_instance
-    from neuralns.problem.files import write_solution as write_solution
+    from neuralns.problem.formats.detect import read_solution as read_solution
+    from neuralns.problem.formats.detect import write_instance as write_instance
+    from neuralns.problem.formats.detect import write_solution as write_solution
     from neuralns.problem.generate import generate_solomon as generate_solomon
     from neuralns.problem.generate import generate_x as generate_x
     from neuralns.problem.initial import nearest_insertion as nearest_insertion
@@ -67,7 +68,7 @@ __version__ = "0.1.0"
 
 # Names are loaded when first used: importing the package stays quick, and compiled parts load only if needed.
 _HOMES = {
-    "errors": ("InputError", "NeuralnsError", "OperatorError"),
+    "errors": ("InputError", "InputWarning", "NeuralnsError", "OperatorError"),
     "mdp.evaluate": ("evaluate",),
     "mdp.lanes": ("Lanes",),
     "mdp.mdp": ("MDP", "make_mdp"),
@@ -81,7 +82,7 @@ _HOMES = {
         "repair",
     ),
     "problem.bundled": ("read",),
-    "problem.files": ("read_solution", "write_instance", "write_solution"),
+    "problem.formats.detect": ("read_solution", "write_instance", "write_solution"),
     "problem.generate": ("generate_solomon", "generate_x"),
     "problem.initial": ("nearest_insertion", "random_tours", "savings"),
     "problem.instance": ("Instance",),

@@ -1,4 +1,4 @@
-"""The errors that neuralns raises on purpose: one sentence each, naming what is wrong and where."""
+"""The errors and warnings that neuralns raises on purpose: one sentence each, naming what is wrong and where."""
 
 
 class NeuralnsError(Exception):
@@ -11,3 +11,7 @@ class InputError(NeuralnsError, ValueError):
 
 class OperatorError(NeuralnsError, ValueError):
     """An operator does not keep its contract; the sentence names the operator."""
+
+
+class InputWarning(UserWarning):
+    """A file is read, but not all that it says is kept; the command line prints its sentence and goes on."""

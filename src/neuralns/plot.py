@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
-from neuralns.problem.files import check_writable, write_bytes
+from neuralns.files import check_writable, write_bytes
 from neuralns.problem.solution import Solution
 
 if TYPE_CHECKING:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
+import texts
 from commands import COMMAND, invoke, spawn
 from neuralns import __version__
+from neuralns.cli import main
 from neuralns.cli.app import app
 
 ROOT: Any = typer.main.get_command(app)
@@ -72,6 +75,33 @@ def test_a_refusal_is_one_line_and_exit_code_2(command: str) -> None:
 def test_a_refusal_stays_one_line_whatever_the_names_in_it(tmp_path: Path) -> None:
     refusal = invoke("info", tmp_path / "two\nlines.vrp").refusal()
     assert refusal.endswith("two lines.vrp: cannot be read (No such file or directory).")
+
+
+def test_what_is_not_kept_of_a_file_is_one_line_and_the_command_goes_on(tmp_path: Path) -> None:
+    path = texts.written(tmp_path, texts.SOLOMON, "r104.txt")
+    outcome = spawn("info", path, "--json")
+    assert outcome.stderr == (
+        f"neuralns: {path}: its time windows, service times and number of vehicles are not kept; "
+        "it is solved as a CVRP.\n"
+    )
+    assert outcome.json["customers"] == 3
+
+
+@pytest.mark.filterwarnings("always::neuralns.errors.InputWarning")
+def test_it_is_said_once_by_each_command(tmp_path: Path) -> None:
+    path = texts.written(tmp_path, texts.SOLOMON, "two\nlines.txt")
+    for _ in range(2):
+        outcome = invoke("compare", path, path, "--selectors", "random")
+        assert (outcome.code, outcome.stdout) == (2, "")
+        said, refusal = outcome.stderr.splitlines()
+        assert said.startswith(f"neuralns: {tmp_path}/two lines.txt: its time windows, ")
+        assert refusal == "neuralns: selectors 'random': at least two are needed for a comparison."
+
+
+def test_other_warnings_are_shown_as_python_shows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neuralns.cli.app.app", lambda: warnings.warn("old", DeprecationWarning, stacklevel=1))
+    with pytest.warns(DeprecationWarning, match="old"):
+        main()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import pytest
 
 import texts
 from neuralns import InputError, random_tours, read, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
+from texts import written
 
 
 @pytest.mark.parametrize("name", bundled_names())
@@ -73,3 +75,34 @@ def test_in_the_papers_setting_coordinates_end_at_1_and_the_capacity_never_binds
 def test_random_tours_in_the_papers_setting_cost_what_it_says(name: str, published: float) -> None:
     paper = read(name, customers=20).in_paper_setting()
     assert mean(random_tours(paper, seed, chunk=4).cost for seed in range(128)) == pytest.approx(published, abs=1.5)
+
+
+@pytest.mark.parametrize(
+    ("beside", "best_known"),
+    [
+        (texts.SOLUTIONS["sol"], 31),
+        ("Route #1: 1 2", None),
+        ("not a solution", None),
+    ],
+)
+def test_the_cost_of_a_feasible_solution_beside_the_file_is_the_best_known(
+    tmp_path: Path, beside: str, best_known: float | None
+) -> None:
+    written(tmp_path, beside, "tiny.sol")
+    assert read(written(tmp_path, texts.EUCLIDEAN)).best_known == best_known
+
+
+def test_without_a_solution_beside_it_the_best_known_cost_is_not_known(tmp_path: Path) -> None:
+    assert read(written(tmp_path, texts.EUCLIDEAN)).best_known is None
+
+
+def test_a_best_known_cost_in_the_file_comes_first(tmp_path: Path) -> None:
+    written(tmp_path, texts.SOLUTIONS["sol"], "tiny.sol")
+    assert read(written(tmp_path, texts.INSTANCES["json"], "tiny.json")).best_known == 40
+
+
+@pytest.mark.parametrize("changes", [{"rounding": "round"}, {"vehicle_cost": 1}, {"customers": 2}])
+def test_it_is_forgotten_for_another_objective(tmp_path: Path, changes: dict[str, Any]) -> None:
+    written(tmp_path, texts.SOLUTIONS["sol"], "tiny.sol")
+    text = texts.EUCLIDEAN.replace("4 6\n", "4 1\n")
+    assert read(written(tmp_path, text), **changes).best_known is None

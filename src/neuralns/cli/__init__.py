@@ -2,21 +2,26 @@
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from neuralns.errors import InputWarning, NeuralnsError
 
 
 def main() -> None:
     """Run the command line; an error raised on purpose becomes one sentence and exit code 2."""
     from neuralns.cli.app import app
-    from neuralns.errors import NeuralnsError
 
     try:
         try:
-            app()
+            with _plain_warnings():
+                app()
         finally:
             sys.stdout.flush()
     except NeuralnsError as error:
-        # Names and values taken from files can break lines.
-        print(f"neuralns: {' '.join(str(error).split())}", file=sys.stderr)
+        _say(error)
         sys.exit(2)
     except BrokenPipeError:
         # The reader of our output, such as head, has left.
@@ -26,6 +31,38 @@ def main() -> None:
         _drop_output()
         print(f"neuralns: output cannot be written ({error.strerror or error}).", file=sys.stderr)
         sys.exit(2)
+
+
+def _say(sentence: object) -> None:
+    # Names and values taken from files can break lines.
+    print(f"neuralns: {' '.join(str(sentence).split())}", file=sys.stderr)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Let every `InputWarning` be one sentence, said once; all other warnings are shown as before."""
+    show = warnings.showwarning
+    said: set[str] = set()
+
+    def show_plainly(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if not issubclass(category, InputWarning):
+            show(message, category, filename, lineno, file, line)
+        elif str(message) not in said:
+            said.add(str(message))
+            _say(message)
+
+    warnings.showwarning = show_plainly
+    try:
+        yield
+    finally:
+        warnings.showwarning = show
 
 
 def _drop_output() -> None:

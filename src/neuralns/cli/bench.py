@@ -153,7 +153,7 @@ def _read_all(names: list[str] | None) -> list[Instance]:
 
 
 def _results(output: str) -> Path:
-    from neuralns.problem.files import check_writable
+    from neuralns.files import check_writable
 
     check_writable(output)
     return Path(output)

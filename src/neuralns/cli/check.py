@@ -25,7 +25,7 @@ def check(
     """
     from neuralns.plot import format_cost
     from neuralns.problem.bundled import read
-    from neuralns.problem.files import read_solution
+    from neuralns.problem.formats.detect import read_solution
 
     problem = read(instance, rounding, customers, vehicle_cost)
     answer = read_solution(problem, solution)

@@ -61,11 +61,11 @@ def compare(
     from neuralns.cli.progress import announce_compilation
     from neuralns.experiments.comparison import Outcome, best_fixed, check, judge, trained_on
     from neuralns.experiments.comparison import compare as run
+    from neuralns.files import check_writable
     from neuralns.operators.registry import portfolio_named
     from neuralns.plot import anytime, check_plot_path, format_cost
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
-    from neuralns.problem.files import check_writable
     from neuralns.search.stopping import MaxIterations, MaxTime
     from neuralns.selection.named import selector_named
     from neuralns.selection.selector import Selector

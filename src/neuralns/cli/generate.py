@@ -30,7 +30,8 @@ def generate(
         neuralns generate like-rc101.json --family solomon --positions mixed
     """
     from neuralns.errors import InputError
-    from neuralns.problem.files import check_writable, write_instance
+    from neuralns.files import check_writable
+    from neuralns.problem.formats.detect import write_instance
     from neuralns.problem.generate import generate_solomon, generate_x
 
     check_writable(output)

@@ -77,12 +77,13 @@ def solve(
         neuralns solve A-n32-k5 E-n51-k5 --iterations 20000 --output '{name}.sol'
     """
     from neuralns.cli.progress import ProgressDisplay, announce_compilation
+    from neuralns.files import check_writable
     from neuralns.operators.registry import load_operators, make_portfolio, portfolio_named
     from neuralns.plot import check_plot_path, format_cost
     from neuralns.plot import routes as draw_routes
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
-    from neuralns.problem.files import check_writable, write_solution
+    from neuralns.problem.formats.detect import write_solution
     from neuralns.search.solve import default_portfolio, initial_solution, solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
     from neuralns.selection.named import selector_named

@@ -64,8 +64,8 @@ def train(
     if network != "lrw" and find_spec("torch") is None:
         raise InputError("training needs torch; install it with: pip install 'neuralns[train]'.")
     from neuralns.cli.progress import announce_compilation
+    from neuralns.files import check_writable
     from neuralns.mdp.mdp import make_mdp
-    from neuralns.problem.files import check_writable
 
     check_writable(output)
     options.load_own(operators)

@@ -16,7 +16,7 @@ from neuralns.experiments.claims import CLAIMS, VERDICT_RULE, Cells, Claim, agen
 from neuralns.experiments.document import FIGURES, Block, Bullets, Code, Document, Heading, Paragraph, Table
 from neuralns.experiments.numbers import KINDS, NONE, number_blocks, pictures, published_cells, significance_blocks
 from neuralns.experiments.paper import DQN_GRID, INSTANCES, Plan, Tables, settings_of
-from neuralns.problem.files import write_bytes
+from neuralns.files import write_bytes
 
 if TYPE_CHECKING:
     from neuralns.experiments.reproduce import Reproduced

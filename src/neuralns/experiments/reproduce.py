@@ -32,7 +32,7 @@ from neuralns.experiments.paper import (
     work,
 )
 from neuralns.experiments.rows import rows_text
-from neuralns.problem.files import write_bytes
+from neuralns.files import write_bytes
 from neuralns.selection.policy_file import read_policy, write_policy
 
 JOURNAL = "jobs.jsonl"

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from neuralns.errors import InputError
+from neuralns.files import write_bytes
 from neuralns.learning.training import Training
-from neuralns.problem.files import write_bytes
 
 _KEY = "neuralns-checkpoint"
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")

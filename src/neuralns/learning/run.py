@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
+from neuralns.files import check_writable
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
 from neuralns.learning.starts import make_tasks, starting_tours
 from neuralns.learning.training import Report, Training
 from neuralns.mdp.evaluate import Evaluation, SelectorAgent, evaluate
 from neuralns.mdp.mdp import MDP, SET_SIZE
-from neuralns.problem.files import check_writable
 from neuralns.search.interrupt import Interrupts
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy, write_policy

@@ -11,7 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from neuralns.errors import InputError
-from neuralns.problem.files import instance_from_json, read_instance, read_solution
+from neuralns.problem.formats.detect import read_instance, read_solution
+from neuralns.problem.formats.own_json import instance_from_json
 from neuralns.problem.instance import Instance
 
 

@@ -7,7 +7,7 @@ import io
 import os
 from dataclasses import dataclass, field
 
-from neuralns.problem.files import write_text
+from neuralns.files import write_text
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress
 

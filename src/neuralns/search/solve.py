@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neuralns.errors import InputError
 from neuralns.operators.registry import Operator, Portfolio, make_portfolio, portfolio_named
 from neuralns.problem.bundled import read
-from neuralns.problem.files import read_solution
+from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
-from neuralns.problem.files import write_bytes
+from neuralns.files import write_bytes
 
 FORMAT = 1
 _KEY = "neuralns"

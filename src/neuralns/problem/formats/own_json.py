@@ -1,0 +1,122 @@
+"""The JSON form of instances and solutions, our own: nothing that an instance or a solution holds is lost in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from neuralns.errors import InputError
+from neuralns.problem.distances import rounding_named
+from neuralns.problem.formats.text import FilePath, naming, plain
+from neuralns.problem.instance import Instance
+from neuralns.problem.solution import Solution
+
+INSTANCE_FORM = "neuralns-instance"
+SOLUTION_FORM = "neuralns-solution"
+FORM_VERSION = 1
+
+
+def is_json(text: str) -> bool:
+    """Tell whether a text starts as a JSON object does."""
+    return text.lstrip().startswith("{")
+
+
+def read_json_instance(path: FilePath, text: str) -> Instance:
+    """Read an instance from the text of a JSON file."""
+    return instance_from_json(_parse(path, text), str(path))
+
+
+def json_instance_text(instance: Instance) -> str:
+    """Return the text of a JSON file with an instance."""
+    return json.dumps(instance_to_json(instance)) + "\n"
+
+
+def read_json_solution(instance: Instance, path: FilePath, text: str) -> Solution:
+    """Read the routes from the text of a JSON file; cost and rounding follow from the instance."""
+    data = _parse(path, text)
+    _expect_form(path, data, SOLUTION_FORM)
+    routes = data.get("routes")
+    if not isinstance(routes, list) or not all(
+        isinstance(route, list) and all(type(customer) is int for customer in route) for route in routes
+    ):
+        raise InputError(f"{path}: 'routes' must be a list of lists of customer numbers.")
+    return Solution(instance, routes)
+
+
+def json_solution_text(solution: Solution) -> str:
+    """Return the text of a JSON file with a solution."""
+    return json.dumps(solution_to_json(solution)) + "\n"
+
+
+def instance_to_json(instance: Instance) -> dict[str, Any]:
+    """Return the JSON form of an instance."""
+    data: dict[str, Any] = {
+        "format": INSTANCE_FORM,
+        "version": FORM_VERSION,
+        "name": instance.name,
+        "capacity": plain(instance.capacity),
+        "rounding": instance.rounding,
+        "vehicle_cost": plain(instance.vehicle_cost),
+        "best_known": None if instance.best_known is None else plain(instance.best_known),
+        "demands": [plain(value) for value in instance.demands],
+    }
+    if instance.coordinates is not None:
+        data["coordinates"] = [[plain(x), plain(y)] for x, y in instance.coordinates]
+    if instance.matrix is not None:
+        data["matrix"] = [[plain(value) for value in row] for row in instance.matrix]
+    return data
+
+
+def instance_from_json(data: dict[str, Any], source: str) -> Instance:
+    """Return the instance that a JSON form describes; ``source`` names it in errors."""
+    _expect_form(source, data, INSTANCE_FORM)
+    for field in ("demands", "capacity"):
+        if field not in data:
+            raise InputError(f"{source}: field {field!r} is missing.")
+    name, rounding = data.get("name", Path(source).stem), data.get("rounding", "none")
+    if not isinstance(name, str) or not isinstance(rounding, str):
+        raise InputError(f"{source}: fields 'name' and 'rounding' must be text.")
+    with naming(source):
+        return Instance(
+            name,
+            data["demands"],
+            data["capacity"],
+            data.get("coordinates"),
+            data.get("matrix"),
+            rounding_named(rounding),
+            data.get("vehicle_cost", 0.0),
+            data.get("best_known"),
+        )
+
+
+def solution_to_json(solution: Solution) -> dict[str, Any]:
+    """Return the JSON form of a solution."""
+    return {
+        "format": SOLUTION_FORM,
+        "version": FORM_VERSION,
+        "instance": solution.instance.name,
+        "cost": solution.cost,
+        "rounding": solution.instance.rounding,
+        "vehicle_cost": solution.instance.vehicle_cost,
+        "routes": [list(route) for route in solution.routes],
+    }
+
+
+def _parse(path: FilePath, text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {error.lineno}: not valid JSON ({error.msg}).") from None
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"{path}: not valid JSON ({error}).") from None
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: a JSON object is expected.")
+    return data
+
+
+def _expect_form(source: FilePath, data: dict[str, Any], form: str) -> None:
+    if data.get("format") != form:
+        raise InputError(f"{source}: 'format' is {data.get('format')!r}, expected {form!r}.")
+    if data.get("version") != FORM_VERSION:
+        raise InputError(f"{source}: version {data.get('version')!r} of the form is not known, only {FORM_VERSION}.")

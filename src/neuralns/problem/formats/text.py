@@ -1,0 +1,96 @@
+"""What the formats share: text of a file, rows of numbers, and refusals that name file, line and value."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from neuralns.errors import InputError
+
+FilePath = str | os.PathLike[str]
+
+Row = tuple[int, list[str]]
+"""A line of a table: its number in the file and its words."""
+
+
+def read_text(path: FilePath) -> str:
+    """Return the text of a file; bytes that are no text become marks that no format takes for a number."""
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig", errors="replace")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read ({reason}).") from None
+
+
+def rows(text: str) -> list[Row]:
+    """Return the lines that hold words.
+
+    >>> rows("NAME : tiny\\n\\n1 0\\n")
+    [(1, ['NAME', ':', 'tiny']), (3, ['1', '0'])]
+    """
+    return [(number, words) for number, line in enumerate(text.splitlines(), 1) if (words := line.split())]
+
+
+def finite(path: FilePath, line: int, word: str) -> float:
+    """Return the finite number that a word of a line stands for.
+
+    >>> finite("tiny.vrp", 4, "1e2")
+    100.0
+    """
+    try:
+        # Python also takes digits of other scripts and underscores between digits for numbers; no other reader does.
+        value = float(word) if word.isascii() and "_" not in word else float("")
+    except ValueError:
+        raise InputError(f"{path}, line {line}: {word[:40]!r} is not a number.") from None
+    if not np.isfinite(value):
+        raise InputError(f"{path}, line {line}: {word[:40]!r} is not a finite number.")
+    return value
+
+
+def check_rows(path: FilePath, name: str, table: Sequence[Row], expected: int, width: int, first_id: int) -> None:
+    """Refuse a table that is not ``expected`` rows of ``width`` numbers, each row beginning with its node's number."""
+    for node, (line, words) in enumerate(table, first_id):
+        for word in words:
+            finite(path, line, word)
+        if len(words) != width:
+            raise InputError(f"{path}, line {line}: {len(words)} numbers in {name}, {width} expected.")
+        if float(words[0]) != node:
+            raise InputError(f"{path}, line {line}: node {words[0]} in {name}, {node} expected.")
+    if len(table) != expected:
+        where = f", line {table[-1][0]}" if table else ""
+        what = "ends early" if len(table) < expected else "is too long"
+        raise InputError(f"{path}{where}: {name} {what}: {len(table)} rows, {expected} expected.")
+
+
+def check_demands(path: FilePath, table: Sequence[Row], column: int, capacity: float) -> None:
+    """Refuse demands that no vehicle carries, with the line that an `Instance` no longer knows."""
+    for customer, (line, words) in enumerate(table):
+        demand = float(words[column])
+        if demand < 0:
+            raise InputError(f"{path}, line {line}: demand {demand:g} of customer {customer} is negative.")
+        if demand > capacity:
+            raise InputError(
+                f"{path}, line {line}: demand {demand:g} of customer {customer} is above the capacity {capacity:g}."
+            )
+
+
+@contextmanager
+def naming(path: FilePath) -> Iterator[None]:
+    """Put the file in front of what an `Instance` refuses."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def plain(value: float) -> float | int:
+    """Return a number as it is written: whole numbers without a point, as far as floats tell them apart.
+
+    >>> plain(4.0), plain(5.5)
+    (4, 5.5)
+    """
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

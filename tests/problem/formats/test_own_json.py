@@ -1,0 +1,90 @@
+"""Our own JSON form: defaults, and each refusal with its field."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import texts
+from neuralns import InputError, read_solution, write_instance
+from neuralns.problem.formats.detect import read_instance
+from texts import written
+
+
+def test_the_best_known_cost_comes_back(tmp_path: Path) -> None:
+    write_instance(texts.TINY, tmp_path / "tiny.json")
+    assert read_instance(tmp_path / "tiny.json").best_known == 40
+
+
+def test_fields_that_may_be_left_out_have_defaults(tmp_path: Path) -> None:
+    form = {
+        "format": "neuralns-instance",
+        "version": 1,
+        "demands": [0, 1],
+        "capacity": 1,
+        "matrix": [[0, 1], [1, 0]],
+    }
+    instance = read_instance(written(tmp_path, json.dumps(form), "mine.json"))
+    assert (instance.name, instance.rounding) == ("mine", "none")
+    assert (instance.vehicle_cost, instance.best_known) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"format": "other"}, "'format' is 'other', expected 'neuralns-instance'"),
+        ({"version": 2}, "version 2 of the form is not known, only 1"),
+        ({"demands": ...}, "field 'demands' is missing"),
+        ({"capacity": ...}, "field 'capacity' is missing"),
+        ({"capacity": "much"}, "tiny: capacity 'much' is not a number"),
+        ({"capacity": float("nan")}, "tiny: capacity nan is not a finite number"),
+        ({"demands": [0, 4, 5, float("inf")]}, "tiny: demands: value inf of node 3 is not a finite number"),
+        ({"demands": [0, 4, 5, 60]}, "tiny: demand 60 of customer 3 is above the capacity 10"),
+        ({"demands": [0, 4, 5]}, r"coordinates of shape \(4, 2\) do not fit 3 demands"),
+        ({"demands": {"a": 1}}, "tiny: demands must be a list of numbers"),
+        ({"matrix": [[0, 1], [1]]}, "tiny: distance matrix must be a table of numbers"),
+        ({"rounding": "up"}, "rounding 'up' is not known; choose one of none, round, trunc, dimacs"),
+        ({"rounding": None}, "fields 'name' and 'rounding' must be text"),
+        ({"name": 5}, "fields 'name' and 'rounding' must be text"),
+        ({"name": "two\nlines"}, "must be text on one line"),
+    ],
+)
+def test_a_broken_instance_is_refused_with_the_field(tmp_path: Path, changes: dict[str, Any], sentence: str) -> None:
+    form = json.loads(texts.INSTANCES["json"]) | changes
+    path = written(tmp_path, json.dumps({key: value for key, value in form.items() if value is not ...}), "a.json")
+    with pytest.raises(InputError, match=rf"a\.json: .*{sentence}"):
+        read_instance(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{\n"format": }', r"line 2: not valid JSON \(Expecting value\)"),
+        ("{", r"line 1: not valid JSON"),
+        ('{"a": ' + "[" * 100_000, "not valid JSON"),
+        ('{"a": ' + "9" * 10_000 + "}", "not valid JSON"),
+    ],
+)
+def test_malformed_json_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    path = written(tmp_path, text, "a.json")
+    for reading in (read_instance, lambda path: read_solution(texts.TINY, path)):
+        with pytest.raises(InputError, match=rf"a\.json.*{sentence}"):
+            reading(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"format": "neuralns-instance", "version": 1}', "'format' is 'neuralns-instance', expected"),
+        ('{"format": "neuralns-solution", "version": 7}', "version 7 of the form is not known, only 1"),
+        ('{"format": "neuralns-solution", "version": 1}', "'routes' must be a list of lists of customer numbers"),
+        ('{"format": "neuralns-solution", "version": 1, "routes": [[1.5]]}', "'routes' must be a list of lists"),
+        ('{"format": "neuralns-solution", "version": 1, "routes": [1, 2]}', "'routes' must be a list of lists"),
+    ],
+)
+def test_a_broken_solution_is_refused_with_the_field(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=rf"a\.json.*{sentence}"):
+        read_solution(texts.TINY, written(tmp_path, text, "a.json"))

@@ -1,0 +1,221 @@
+"""VRPLIB instances: what is read, and each refusal with its line and value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import texts
+from neuralns import InputError, write_instance
+from neuralns.problem.bundled import bundled, bundled_names
+from neuralns.problem.formats.detect import read_instance
+from texts import assert_same, written
+
+SYMMETRIC = [[0, 5, 10, 6], [5, 0, 5, 4], [10, 5, 0, 7], [6, 4, 7, 0]]
+ONE_WAY = [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]]
+
+
+def explicit(form: str, numbers: str) -> str:
+    text = texts.EXPLICIT.replace("LOWER_ROW", form)
+    return text.replace("5\n10 5\n6 4 7\n", numbers + "\n")
+
+
+def test_coordinates_give_euclidean_distances(tmp_path: Path) -> None:
+    instance = read_instance(written(tmp_path, texts.EUCLIDEAN))
+    assert (instance.name, instance.customers, instance.capacity, instance.rounding) == ("tiny", 3, 10, "none")
+    assert instance.demands.tolist() == [0, 4, 5, 6]
+    assert [instance.distance(0, node) for node in (1, 2, 3)] == [5, 10, 5.5]
+
+
+def test_floor_2d_cuts_distances(tmp_path: Path) -> None:
+    instance = read_instance(written(tmp_path, texts.EUCLIDEAN.replace("EUC_2D", "FLOOR_2D")))
+    assert (instance.rounding, instance.distance(0, 3)) == ("trunc", 5)
+
+
+@pytest.mark.parametrize(
+    ("form", "numbers"),
+    [
+        ("FULL_MATRIX", "0 5 10 6 5 0 5 4 10 5 0 7 6 4 7 0"),
+        ("LOWER_ROW", "5 10 5 6 4 7"),
+        ("UPPER_ROW", "5 10 6 5 4 7"),
+        ("LOWER_DIAG_ROW", "0 5 0 10 5 0 6 4 7 0"),
+        ("UPPER_DIAG_ROW", "0 5 10 6 0 5 4 0 7 0"),
+        ("LOWER_COL", "5 10 6 5 4 7"),
+        ("UPPER_COL", "5 10 5 6 4 7"),
+        ("LOWER_DIAG_COL", "0 5 10 6 0 5 4 0 7 0"),
+        ("UPPER_DIAG_COL", "0 5 0 10 5 0 6 4 7 0"),
+    ],
+)
+@pytest.mark.parametrize("line_length", [1, 4, 5, 100])
+def test_every_matrix_form_is_read_however_its_lines_break(
+    tmp_path: Path, form: str, numbers: str, line_length: int
+) -> None:
+    words = numbers.split()
+    lines = [" ".join(words[start : start + line_length]) for start in range(0, len(words), line_length)]
+    instance = read_instance(written(tmp_path, explicit(form, "\n".join(lines))))
+    assert instance.matrix is not None
+    assert instance.matrix.tolist() == SYMMETRIC
+
+
+def test_a_full_matrix_may_differ_by_direction(tmp_path: Path) -> None:
+    numbers = "\n".join(" ".join(map(str, row)) for row in ONE_WAY)
+    instance = read_instance(written(tmp_path, explicit("FULL_MATRIX", numbers)))
+    assert (instance.distance(1, 3), instance.distance(3, 1)) == (6, 11)
+
+
+def test_a_matrix_may_come_with_coordinates_for_pictures(tmp_path: Path) -> None:
+    coordinates = texts.EUCLIDEAN[texts.EUCLIDEAN.index("NODE_COORD") : texts.EUCLIDEAN.index("DEMAND")]
+    text = texts.EXPLICIT.replace("DEMAND_SECTION", coordinates + "DEMAND_SECTION")
+    instance = read_instance(written(tmp_path, text))
+    assert instance.distance(0, 3) == 6
+    assert instance.points[3].tolist() == [0, 5.5]
+
+
+@pytest.mark.parametrize(
+    ("change", "to"),
+    [
+        ("NODE_COORD_SECTION", "NODE_COORD_SECTION:"),
+        ("\n", "\r\n"),
+        ("1 0 0\n", "1\t0.0  0e0\n\n"),
+        ("DEPOT_SECTION\n1\n-1\n", ""),
+        ("DEPOT_SECTION\n1\n-1\nEOF\n", "OTHER_SECTION\n1 2 3 4\nEOF\nnot read any more"),
+        (" : ", ":"),
+        ("NAME", "\ufeffNAME"),
+        ("three customers", "DEMAND_SECTION, EOF: 5 # twice"),
+    ],
+)
+def test_what_files_do_differently_makes_no_difference(tmp_path: Path, change: str, to: str) -> None:
+    plain = read_instance(written(tmp_path, texts.EUCLIDEAN))
+    assert_same(read_instance(written(tmp_path, texts.EUCLIDEAN.replace(change, to))), plain)
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        ("6", 6.0),
+        ("006", 6.0),
+        ("+6", 6.0),
+        ("6.", 6.0),
+        ("6.0625", 6.0625),
+        ("0.1", 0.1),
+        (".5", 0.5),
+        ("6e-3", 0.006),
+        ("6E0", 6.0),
+        ("9007199254740993", 2.0**53),
+        ("123456789012345678901234567890", 1.2345678901234568e29),
+        ("-0", 0.0),
+        ("0" * 5000 + "7", 7.0),
+    ],
+)
+def test_a_number_is_the_double_nearest_to_its_digits(tmp_path: Path, word: str, number: float) -> None:
+    text = texts.EUCLIDEAN.replace("CAPACITY : 10", "CAPACITY : 1e30").replace("4 6\n", f"4 {word}\n")
+    instance = read_instance(written(tmp_path, text.replace("4 0 5.5", f"4 {word} -{word.lstrip('+-')}")))
+    assert instance.demands.tolist() == [0, 4, 5, number]
+    assert instance.points.tolist() == [[0, 0], [3, 4], [6, 8], [number, -number]]
+    capacity = texts.EUCLIDEAN.replace("10", word).replace("2 4\n3 5\n4 6\n", "2 0\n3 0\n4 0\n")
+    if number > 0:
+        assert read_instance(written(tmp_path, capacity)).capacity == number
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_the_published_sets_come_back_number_by_number(tmp_path: Path, name: str) -> None:
+    write_instance(bundled(name), tmp_path / "a.vrp")
+    assert_same(read_instance(tmp_path / "a.vrp"), bundled(name))
+
+
+@pytest.mark.parametrize("name", ["GEOFFREY", "my_SECTION", "1e3", "007", "Zürich 2"])
+def test_the_name_is_kept_as_it_stands(tmp_path: Path, name: str) -> None:
+    assert read_instance(written(tmp_path, texts.EUCLIDEAN.replace("tiny", name))).name == name
+
+
+@pytest.mark.parametrize("line", ["", "NAME :\n"])
+def test_a_file_without_a_name_is_called_as_the_file(tmp_path: Path, line: str) -> None:
+    text = texts.EUCLIDEAN.replace("NAME : tiny\n", line)
+    assert read_instance(written(tmp_path, text, "X-n4-k2.vrp")).name == "X-n4-k2"
+
+
+@pytest.mark.parametrize(
+    ("name", "rounding"),
+    [
+        *((f"{family}-n4-k2", "round") for family in "ABEFMPX"),
+        ("XML100_1111_01", "round"),
+        ("Leuven1", "round"),
+        ("CMT1", "none"),
+        ("Golden_1", "none"),
+        ("tai75a", "none"),
+        ("Xmas-n4-k2", "none"),
+    ],
+)
+def test_the_rounding_is_that_of_the_familys_published_costs(tmp_path: Path, name: str, rounding: str) -> None:
+    assert read_instance(written(tmp_path, texts.EUCLIDEAN.replace("tiny", name))).rounding == rounding
+
+
+def test_the_rounding_can_be_chosen(tmp_path: Path) -> None:
+    assert read_instance(written(tmp_path, texts.EUCLIDEAN), "dimacs").rounding == "dimacs"
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "sentence"),
+    [
+        ("DIMENSION : 4", "DIMENSION : 5", "line 16: DEMAND_SECTION ends early: 4 rows, 5 expected"),
+        ("DIMENSION : 4", "DIMENSION : 3", "line 16: DEMAND_SECTION is too long: 4 rows, 3 expected"),
+        ("DIMENSION : 4", "DIMENSION : many", "line 4: DIMENSION 'many' is not a whole number"),
+        ("DIMENSION : 4\n", "", "line 'DIMENSION : ...' is missing"),
+        ("CAPACITY : 10\n", "", "line 'CAPACITY : ...' is missing"),
+        ("CAPACITY : 10", "CAPACITY : ten", "line 6: 'ten' is not a number"),
+        ("CAPACITY : 10", "CAPACITY : inf", "line 6: 'inf' is not a finite number"),
+        ("CAPACITY : 10", "CAPACITY : 0", "line 6: capacity 0 must be above 0"),
+        ("CAPACITY : 10", "CAPACITY : 10\nCAPACITY : 20", "line 7: 'CAPACITY' is given twice"),
+        ("CAPACITY : 10", "CAPACITY 10", "line 6: 'CAPACITY 10' is neither 'KEY : value' nor a section"),
+        ("TYPE : CVRP", "TYPE : VRPTW", "line 3: problem type 'VRPTW' is not supported, only CVRP"),
+        ("EUC_2D", "GEO", "line 5: EDGE_WEIGHT_TYPE 'GEO' is not known, only EUC_2D, FLOOR_2D and EXPLICIT"),
+        ("EUC_2D", "EXPLICIT", "section EDGE_WEIGHT_SECTION is missing"),
+        ("3 5\n4 6\n", "3 5\n4\n", "line 16: 1 numbers in DEMAND_SECTION, 2 expected"),
+        ("3 5\n4 6\n", "3 11\n4 6\n", "line 15: demand 11 of customer 2 is above the capacity 10"),
+        ("3 5\n4 6\n", "3 -5\n4 6\n", "line 15: demand -5 of customer 2 is negative"),
+        ("3 5\n4 6\n", "3 nan\n4 6\n", "line 15: 'nan' is not a finite number"),
+        ("3 5\n4 6\n", "3 1_0\n4 6\n", "line 15: '1_0' is not a number"),
+        ("3 5\n4 6\n", "4 6\n3 5\n", "line 15: node 4 in DEMAND_SECTION, 3 expected"),
+        ("1 0\n2 4\n", "1 1\n2 4\n", "tiny: the depot has demand 1, but must have 0"),
+        ("2 3 4\n", "2 3 inf\n", "line 9: 'inf' is not a finite number"),
+        ("2 3 4\n", "2 3 4 5\n", "line 9: 4 numbers in NODE_COORD_SECTION, 3 expected"),
+        ("2 3 4\n", "2 3 four\n", "line 9: 'four' is not a number"),
+        ("2 3 4\n", "2 : 3 4\n", "line 9: '2 : 3 4' stands inside a section"),
+        ("1 0 0\n2 3 4\n3 6 8\n4 0 5.5\n", "", "NODE_COORD_SECTION ends early: 0 rows, 4 expected"),
+        ("DEMAND_SECTION", "NODE_COORD_SECTION", "line 12: section NODE_COORD_SECTION appears twice"),
+        ("DEMAND_SECTION", "EOF", "section DEMAND_SECTION is missing"),
+        ("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n2\n", "line 18: depot '2 -1' is not supported"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_line_and_value(tmp_path: Path, change: str, to: str, sentence: str) -> None:
+    assert change in texts.EUCLIDEAN
+    path = written(tmp_path, texts.EUCLIDEAN.replace(change, to, 1))
+    with pytest.raises(InputError) as refusal:
+        read_instance(path)
+    assert str(refusal.value).startswith(str(path))
+    assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("form", "numbers", "sentence"),
+    [
+        ("LOWER_ROW", "5\n10 5\n6 4", "line 10: EDGE_WEIGHT_SECTION has 5 numbers, 6 expected for LOWER_ROW"),
+        ("LOWER_DIAG_ROW", "5 10 5 6 4 7", "line 8: EDGE_WEIGHT_SECTION has 6 numbers, 10 expected"),
+        ("FULL_MATRIX", "", "EDGE_WEIGHT_SECTION has 0 numbers, 16 expected"),
+        ("FUNCTION", "5 10 5 6 4 7", "line 5: EDGE_WEIGHT_FORMAT 'FUNCTION' is not known, only FULL_MATRIX, LOWER"),
+        ("LOWER_ROW", "5\n10 x\n6 4 7", "line 9: 'x' is not a number"),
+        ("LOWER_ROW", "5\n10 -5\n6 4 7", "tiny: distance -5 from node 1 to node 2 is negative"),
+    ],
+)
+def test_a_broken_matrix_is_refused_with_its_line_and_value(
+    tmp_path: Path, form: str, numbers: str, sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        read_instance(written(tmp_path, explicit(form, numbers)))
+
+
+@pytest.mark.parametrize("text", ["", "\n", "hello", "\x00\xff"])
+def test_any_other_file_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=r"tiny\.vrp"):
+        read_instance(written(tmp_path, text))
