@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,25 +15,16 @@ import chores
 from chores import Here
 from clusters import Cluster
 from neuralns import InputError
-from neuralns.experiments import reproduce as module
-from neuralns.experiments.jobs import Done, Failure, Job, Journal
-from neuralns.experiments.paper import EXPERIMENTS, QUICK, Plan, choose, main_jobs, make_tables, tuning_jobs
-from neuralns.experiments.paper import work as real_work
-from neuralns.experiments.reproduce import (
-    FILES,
-    JOURNAL,
-    REPORTS,
-    Reproduced,
-    cores,
-    experiments_named,
-    machine,
-    open_folder,
-    policy_file,
-    reproduce,
-    train_stacked,
-    work_with_policies,
-    write_tables,
-)
+from neuralns.experiments.jobs import Done, Failure, Job, JobStore
+from neuralns.experiments.machine import cores, machine
+from neuralns.reproduction import reproduce as module
+from neuralns.reproduction.folder import JOBS, REPORTS, TABLES, open_folder, write_tables
+from neuralns.reproduction.plan import EXPERIMENTS, FULL, QUICK, Plan
+from neuralns.reproduction.reproduce import Reproduced, Stopped, reproduce, run_experiments
+from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs
+from neuralns.reproduction.stacked import policy_file, train_stacked, work_with_policies
+from neuralns.reproduction.tables import make_tables
+from neuralns.reproduction.work import work as real_work
 from neuralns.selection.policy_file import Policy, read_policy
 from results import HEADERS, contents
 
@@ -40,11 +32,6 @@ TINY = Plan(
     seeds=2, tours=4, destroys=(2, 12), sizes=(20, 25), scales=(4,), temperatures=(0.01, 100.0), rollouts=1,
     episodes=20, share=0.001, tuning_seeds=1, tuning_destroys=(12,),
 )  # fmt: skip
-
-
-def results_of(journal: Journal) -> dict[str, Any]:
-    """What jobs gave, without their times."""
-    return {name: done.result for name, done in journal.done.items()}
 
 
 # --- The course of a run; jobs are done at once and give made-up results. --------------------------------------------
@@ -57,23 +44,24 @@ def played(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(folder: Path, experiments: tuple[str, ...] = EXPERIMENTS, **options: Any) -> Reproduced:
-    return reproduce(experiments, QUICK, open_folder(folder, QUICK, True), **options)
+    with open_folder(folder, QUICK, True) as store:
+        return run_experiments(experiments, QUICK, store, **options)
 
 
 @pytest.mark.usefixtures("played")
 def test_all_jobs_are_done_told_of_and_made_into_tables(tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    found = run(tmp_path, notify=lambda job, outcome, done, total: told.append((job.name, done, total)))
+    found = run(tmp_path, notify=lambda job, end, done, total: told.append((job.name, done, total)))
     total = len(tuning_jobs(EXPERIMENTS, QUICK)) + len(main_jobs(EXPERIMENTS, QUICK, None))
     assert [line[1:] for line in told] == [(number, total) for number in range(1, total + 1)]
-    assert [name for name, _, _ in told] == list(found.journal.done)
+    assert [name for name, _, _ in told] == list(found.store.done)
     assert (found.total, found.failures) == (total, ())
     assert found.seconds > 0
-    assert found.tables == make_tables(EXPERIMENTS, QUICK, results_of(Journal(tmp_path / JOURNAL, found_conditions())))
+    assert found.tables == make_tables(EXPERIMENTS, QUICK, JobStore(tmp_path / JOBS, found_conditions()).results)
     # The second round has the choices of the first.
-    choices, _ = choose(EXPERIMENTS, QUICK, results_of(found.journal))
+    choices, _ = choose(EXPERIMENTS, QUICK, found.store.results)
     jobs = [*tuning_jobs(EXPERIMENTS, QUICK), *main_jobs(EXPERIMENTS, QUICK, choices)]
-    assert set(found.journal.done) == {job.name for job in jobs}
+    assert set(found.store.done) == {job.name for job in jobs}
 
 
 def found_conditions() -> dict[str, Any]:
@@ -99,23 +87,23 @@ def test_a_second_call_does_nothing_and_finds_the_same(tmp_path: Path, monkeypat
 def test_a_run_that_is_stopped_goes_on_to_the_same_end(tmp_path: Path, after: int) -> None:
     whole = run(tmp_path / "whole")
 
-    def stop(job: Job, outcome: Done | Failure, done: int, total: int) -> None:
+    def stop(job: Job, end: Done | Failure, done: int, total: int) -> None:
         if done == after:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "stopped", notify=stop)
     told: list[int] = []
-    rest = run(tmp_path / "stopped", notify=lambda job, outcome, done, total: told.append(done))
+    rest = run(tmp_path / "stopped", notify=lambda job, end, done, total: told.append(done))
     assert told == list(range(after + 1, whole.total + 1))
     assert rest.tables == whole.tables
-    assert results_of(rest.journal) == results_of(whole.journal)
-    assert [call["jobs"] for call in rest.journal.calls] == [after, whole.total - after]
+    assert rest.store.results == whole.store.results
+    assert [call["jobs"] for call in rest.store.calls] == [after, whole.total - after]
 
 
 @pytest.mark.usefixtures("played")
 def test_experiments_share_their_jobs(tmp_path: Path) -> None:
-    done = [run(tmp_path, (name,)).journal.calls for name in ("table1", "table2", "temperature", "scale")]
+    done = [run(tmp_path, (name,)).store.calls for name in ("table1", "table2", "temperature", "scale")]
     # Table 2 and the temperatures are made from the jobs of table 1, and scale 4 is too.
     assert [len(calls) for calls in done] == [1, 1, 1, 2]
     assert done[-1][-1]["jobs"] == 2 * 2 * 3
@@ -127,7 +115,7 @@ def test_experiments_share_their_jobs(tmp_path: Path) -> None:
 def test_what_other_experiments_have_complete_stays_in_the_tables(tmp_path: Path) -> None:
     assert run(tmp_path, ("scale",)).tables.table1 == ()
     one = run(tmp_path, ("table1",)).tables
-    assert [name.removesuffix(".csv") for name in FILES if getattr(one, name.removesuffix(".csv"))] == [
+    assert [name.removesuffix(".csv") for name in TABLES if getattr(one, name.removesuffix(".csv"))] == [
         "table1", "table2", "scale", "temperature", "tuning",
     ]  # fmt: skip
     whole = run(tmp_path).tables
@@ -137,7 +125,8 @@ def test_what_other_experiments_have_complete_stays_in_the_tables(tmp_path: Path
 @pytest.mark.usefixtures("played")
 def test_a_call_says_who_did_how_much_and_where(tmp_path: Path) -> None:
     found = run(tmp_path, ("scale",), workers=3, command="neuralns reproduce scale")
-    (call,) = found.journal.calls
+    call = dict(found.store.calls[0])
+    assert len(found.store.calls) == 1
     assert call.pop("seconds") >= 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", call.pop("date"))
     assert call == {
@@ -164,28 +153,99 @@ def test_failures_are_reported_and_tried_again_by_another_call(
     assert {(failure.job.kind, failure.job.settings["instance"]) for failure in found.failures} == {(kind, "R")}
     assert {failure.reason for failure in found.failures} == {"ValueError: no luck"}
     # Without all choices the second round cannot begin; in the second round the others go on.
-    assert len(found.journal.done) == (12 if left == 0 else found.total - len(found.failures))
+    assert len(found.store.done) == (12 if left == 0 else found.total - len(found.failures))
     assert len({row.instance for row in found.tables.table1 if row.agent == "ORACLE"}) == (2 if left else 0)
     again = run(tmp_path)
     assert again.failures == ()
     assert again.tables == run(tmp_path / "whole").tables
 
 
+# --- The one call. ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("played")
+def test_one_call_leaves_tables_and_report_in_a_folder(tmp_path: Path) -> None:
+    said: list[str] = []
+    found = reproduce("scale", quick=True, workers=1, out=tmp_path / "mine", say=said.append)
+    names = [str(path.relative_to(tmp_path / "mine")) for path in found.written]
+    assert names == ["scale.csv", "tuning.csv", *REPORTS, "figures/scale-paper.png"]
+    assert {*names, JOBS} == set(contents(tmp_path / "mine"))
+    assert found.store.calls[0]["command"] == "neuralns reproduce scale --quick"
+    assert (found.failures, said) == ((), [])
+    again = reproduce("scale", quick=True, workers=1, out=str(tmp_path / "mine"))
+    assert again.tables == found.tables
+    assert again.written == found.written
+    assert len(again.store.calls) == 1
+
+
+@pytest.mark.usefixtures("played")
+def test_seeds_may_be_named(tmp_path: Path) -> None:
+    found = reproduce("scale", quick=True, seeds=[4, 1], workers=1, out=tmp_path)
+    assert {row.seeds for row in found.tables.scale} == {2}
+    assert found.store.calls[0]["command"] == "neuralns reproduce scale --quick with seeds 4, 1"
+    with pytest.raises(InputError, match=r"holds results with seeds \[4, 1\], but now it is 2; choose another folder"):
+        reproduce("scale", quick=True, workers=1, out=tmp_path)
+    with pytest.raises(InputError, match=r"^0 seeds asked for; at least 1 is needed\.$"):
+        reproduce("scale", quick=True, seeds=[], workers=1, out=tmp_path)
+
+
+@pytest.mark.usefixtures("played")
+def test_a_call_that_is_stopped_says_what_is_kept_and_another_goes_on(tmp_path: Path) -> None:
+    def stop(job: Job, end: Done | Failure, done: int, total: int) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    sentence = f"stopped; 5 jobs are kept in {tmp_path / JOBS}. The same command goes on from there."
+    with pytest.raises(Stopped, match=f"^{re.escape(sentence)}$"):
+        reproduce("scale", quick=True, workers=1, out=tmp_path, notify=stop)
+    assert sorted(contents(tmp_path)) == [JOBS]
+    told: list[int] = []
+    found = reproduce(
+        "scale", quick=True, workers=1, out=tmp_path, notify=lambda job, end, done, total: told.append(done)
+    )
+    assert told == list(range(6, found.total + 1))
+
+
+@pytest.mark.usefixtures("played")
+def test_two_calls_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    def second(job: Job, end: Done | Failure, done: int, total: int) -> None:
+        with pytest.raises(
+            InputError, match=r"jobs\.jsonl: is being written to by another run; let that one end first"
+        ):
+            reproduce("scale", quick=True, workers=1, out=tmp_path)
+
+    assert reproduce("scale", quick=True, workers=1, out=tmp_path, notify=second).failures == ()
+
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_the_results_in_the_repository_are_complete_and_make_its_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(workers: int) -> None:
+        raise AssertionError("nothing is to be done")
+
+    monkeypatch.setattr(module, "process_pool", refuse)
+    shutil.copyfile(RESULTS / JOBS, tmp_path / JOBS)
+    with open_folder(tmp_path, FULL, False) as store:
+        found = run_experiments(EXPERIMENTS, FULL, store)
+    assert found.total == len(store.done)
+    assert (tmp_path / JOBS).read_bytes() == (RESULTS / JOBS).read_bytes()
+    write_tables(found.tables, tmp_path)
+    for name in TABLES:
+        assert (tmp_path / name).read_bytes() == (RESULTS / name).read_bytes()
+
+
 # --- The folder. -----------------------------------------------------------------------------------------------------
-
-
-def test_experiments_are_known_by_name() -> None:
-    assert experiments_named("scale") == ("scale",)
-    assert experiments_named("all") == EXPERIMENTS
-    with pytest.raises(
-        InputError, match=r"^experiment 'table3' is not known; choose table1, table2, scaling, scale, t"
-    ):
-        experiments_named("table3")
 
 
 def test_a_folder_is_made_but_nothing_written_before_there_is_a_result(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     assert open_folder(folder, QUICK, True).done == {}
+    assert list(folder.iterdir()) == []
+    with open_folder(folder, QUICK, True):
+        pass
     assert list(folder.iterdir()) == []
 
 
@@ -210,11 +270,11 @@ def test_results_under_other_conditions_are_refused_and_left_alone(tmp_path: Pat
 
 
 @pytest.mark.parametrize("journal", [None, b""])
-@pytest.mark.parametrize("name", [*FILES, *REPORTS])
+@pytest.mark.parametrize("name", [*TABLES, *REPORTS])
 def test_tables_of_another_origin_are_refused_and_left_alone(tmp_path: Path, name: str, journal: bytes | None) -> None:
     (tmp_path / name).write_text("mine")
     if journal is not None:
-        (tmp_path / JOURNAL).write_bytes(journal)
+        (tmp_path / JOBS).write_bytes(journal)
     before = contents(tmp_path)
     sentence = f"{tmp_path / name}: is there, but not the results in jobs.jsonl that it would be made from"
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
@@ -225,8 +285,8 @@ def test_tables_of_another_origin_are_refused_and_left_alone(tmp_path: Path, nam
 @pytest.mark.usefixtures("played")
 def test_tables_are_files_with_a_line_for_each_row(tmp_path: Path) -> None:
     found = run(tmp_path)
-    assert write_tables(found.tables, tmp_path) == [tmp_path / name for name in FILES]
-    assert set(FILES) == set(HEADERS)
+    assert write_tables(found.tables, tmp_path) == [tmp_path / name for name in TABLES]
+    assert set(TABLES) == set(HEADERS)
     for name, header in HEADERS.items():
         lines = (tmp_path / name).read_text().splitlines()
         assert lines[0] == header
@@ -252,48 +312,50 @@ REAL = ("scale",)
 @pytest.fixture(scope="module")
 def by_processes(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
     folder = tmp_path_factory.mktemp("processes")
-    return reproduce(REAL, TINY, open_folder(folder, TINY, True), workers=2)
+    with open_folder(folder, TINY, True) as store:
+        return run_experiments(REAL, TINY, store, workers=2)
 
 
 def test_processes_do_what_is_done_here(by_processes: Reproduced) -> None:
     assert by_processes.failures == ()
-    assert len(by_processes.journal.done) == by_processes.total
+    assert len(by_processes.store.done) == by_processes.total
     assert len(by_processes.tables.scale) == 3 * 4
-    choices, _ = choose(REAL, TINY, results_of(by_processes.journal))
+    choices, _ = choose(REAL, TINY, by_processes.store.results)
     jobs = {job.kind: job for job in main_jobs(REAL, TINY, choices)}
     for job in (jobs["oracle"], jobs["dqn"]):
-        assert by_processes.journal.done[job.name].result == real_work(job.kind, job.settings)
+        assert by_processes.store.done[job.name].result == real_work(job.kind, job.settings)
 
 
 def test_a_cluster_gives_the_same_though_a_worker_dies(tmp_path: Path, by_processes: Reproduced) -> None:
     with Cluster(tmp_path, workers=2) as mine:
 
-        def notify(job: Job, outcome: Done | Failure, done: int, total: int) -> None:
+        def notify(job: Job, end: Done | Failure, done: int, total: int) -> None:
             if done == 3:
                 mine.kill(mine.workers[0])
 
-        journal = open_folder(tmp_path / "results", TINY, True)
-        found = reproduce(REAL, TINY, journal, address=mine.address, notify=notify)
+        with open_folder(tmp_path / "results", TINY, True) as store:
+            found = run_experiments(REAL, TINY, store, address=mine.address, notify=notify)
         assert [process.poll() is None for process in mine.workers] == [False, True]
     assert found.failures == ()
-    assert results_of(found.journal) == results_of(by_processes.journal)
+    assert found.store.results == by_processes.store.results
     assert found.tables == by_processes.tables
-    assert [(call["workers"], call["cluster"]) for call in found.journal.calls] == [(None, True)]
+    assert [(call["workers"], call["cluster"]) for call in found.store.calls] == [(None, True)]
     # Processes go on where a cluster was, and have nothing left to do.
     before = contents(tmp_path / "results")
-    assert reproduce(REAL, TINY, open_folder(tmp_path / "results", TINY, True)).tables == found.tables
+    with open_folder(tmp_path / "results", TINY, True) as store:
+        assert run_experiments(REAL, TINY, store).tables == found.tables
     assert contents(tmp_path / "results") == before
 
 
 def dqn_jobs(found: Reproduced) -> list[Job]:
-    choices, _ = choose(REAL, TINY, results_of(found.journal))
+    choices, _ = choose(REAL, TINY, found.store.results)
     return [job for job in main_jobs(REAL, TINY, choices) if job.kind == "dqn"]
 
 
 def test_networks_trained_in_one_run_are_those_of_each_cell(tmp_path: Path, by_processes: Reproduced) -> None:
     said: list[str] = []
     jobs = dqn_jobs(by_processes)
-    told = train_stacked(jobs, Journal(tmp_path / JOURNAL, {}), tmp_path, "cpu", said.append)
+    told = train_stacked(jobs, JobStore(tmp_path / JOBS, {}), tmp_path, "cpu", said.append)
     assert told["trainings"] == 3 * 2
     assert told["training_seconds"] > 0
     groups = len({repr(job.settings["config"]) for job in jobs})
@@ -301,19 +363,19 @@ def test_networks_trained_in_one_run_are_those_of_each_cell(tmp_path: Path, by_p
     assert all(re.fullmatch(r"trained \d+ networks in \d+ s", line) for line in said)
     for job in jobs:
         assert all(read_policy(policy_file(tmp_path, job, seed)).card["seed"] == seed for seed in (0, 1))
-        alone = by_processes.journal.done[job.name].result
+        alone = by_processes.store.done[job.name].result
         found = work_with_policies(str(tmp_path), job.kind, dict(job.settings))
         assert found["mdp"]["DQN"] == pytest.approx(alone["mdp"]["DQN"], rel=1e-3)
 
 
 def test_jobs_that_are_done_are_not_trained_again(tmp_path: Path, by_processes: Reproduced) -> None:
     jobs = dqn_jobs(by_processes)
-    assert train_stacked(jobs, by_processes.journal, tmp_path, "cpu", print)["trainings"] == 0
+    assert train_stacked(jobs, by_processes.store, tmp_path, "cpu", print)["trainings"] == 0
     assert list(tmp_path.iterdir()) == []
-    journal = Journal(tmp_path / JOURNAL, {})
-    for job in jobs[1:]:
-        journal.add(job, by_processes.journal.done[job.name])
-    assert train_stacked(jobs, journal, tmp_path, "cpu", print)["trainings"] == 2
+    with JobStore(tmp_path / JOBS, {}) as store:
+        for job in jobs[1:]:
+            store.add(job, by_processes.store.done[job.name])
+    assert train_stacked(jobs, store, tmp_path, "cpu", print)["trainings"] == 2
     assert sorted(path.name for path in tmp_path.glob("*.policy")) == [
         f"{jobs[0].name}.seed-{seed}.policy" for seed in (0, 1)
     ]
@@ -323,12 +385,12 @@ def test_with_policies_at_hand_no_network_is_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_processes: Reproduced
 ) -> None:
     job = dqn_jobs(by_processes)[0]
-    train_stacked([job], Journal(tmp_path / JOURNAL, {}), tmp_path, "cpu", print)
+    train_stacked([job], JobStore(tmp_path / JOBS, {}), tmp_path, "cpu", print)
 
     def refuse(*arguments: Any, **options: Any) -> list[dict[int, Policy]]:
         raise AssertionError("nothing is to be trained")
 
-    monkeypatch.setattr("neuralns.experiments.paper.train_policies", refuse)
+    monkeypatch.setattr("neuralns.reproduction.work.train_policies", refuse)
     assert len(work_with_policies(str(tmp_path), "dqn", dict(job.settings))["mdp"]["DQN"]) == 2
     with pytest.raises(AssertionError):
         real_work("dqn", job.settings)
@@ -340,18 +402,18 @@ def test_a_run_with_networks_trained_by_this_process_gives_nearly_the_same(
     tmp_path: Path, by_processes: Reproduced
 ) -> None:
     # Another name for the CPU stands for a GPU; processes judge the policies that this one trained.
-    journal = open_folder(tmp_path, TINY, True)
-    jobs = [*tuning_jobs(REAL, TINY), *main_jobs(REAL, TINY, choose(REAL, TINY, results_of(by_processes.journal))[0])]
-    for job in jobs:
-        if job.kind != "dqn":
-            journal.add(job, by_processes.journal.done[job.name])
+    choices, _ = choose(REAL, TINY, by_processes.store.results)
     said: list[str] = []
-    found = reproduce(REAL, TINY, journal, workers=2, device="cpu:0", say=said.append)
+    with open_folder(tmp_path, TINY, True) as store:
+        for job in [*tuning_jobs(REAL, TINY), *main_jobs(REAL, TINY, choices)]:
+            if job.kind != "dqn":
+                store.add(job, by_processes.store.done[job.name])
+        found = run_experiments(REAL, TINY, store, workers=2, device="cpu:0", say=said.append)
     assert found.failures == ()
     assert len(said) == 1
-    (call,) = journal.calls
+    (call,) = store.calls
     assert (call["device"], call["jobs"], call["trainings"]) == ("cpu:0", 3, 6)
-    assert set(journal.done) == set(by_processes.journal.done)
+    assert set(store.done) == set(by_processes.store.done)
     for one, other in zip(found.tables.scale, by_processes.tables.scale, strict=True):
         assert replace(one, mean_reward=0.0, ci=0.0) == replace(other, mean_reward=0.0, ci=0.0)
         assert one.mean_reward == pytest.approx(other.mean_reward, rel=1e-3)
