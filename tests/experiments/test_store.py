@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 
 from neuralns import InputError
 from neuralns.experiments import store as module
+from neuralns.experiments.comparison import SelectorRun
+from neuralns.experiments.solver_runs import SolverRun
 from neuralns.experiments.store import CsvRows, JsonRows, Store, read_rows, rows_text
 
 if sys.platform != "win32":
@@ -121,6 +123,16 @@ def test_an_interval_that_one_seed_does_not_have_is_read_again(path: Path) -> No
 def test_lines_that_another_program_ended_in_its_way_are_read(path: Path) -> None:
     path.write_bytes(f"{HEADER}C101,20,1.25,True\n\n".replace("\n", "\r\n").encode())
     assert read_rows(path, Row) == ROWS[:1]
+
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+
+
+@pytest.mark.parametrize("file", sorted(RESULTS.glob("*.csv")), ids=lambda file: file.name)
+def test_the_results_in_the_repository_are_read_to_the_last_digit(file: Path) -> None:
+    rows: list[Any] = read_rows(file, SelectorRun if file.name.startswith("selectors") else SolverRun)
+    assert len({row.key for row in rows}) == len(rows) > 30
+    assert rows_text(rows) == file.read_text(encoding="utf-8")
 
 
 def test_no_file_has_no_rows(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
 from dataclasses import replace
@@ -19,20 +18,13 @@ from neuralns.experiments.jobs import Done, Failure, Job, JobStore
 from neuralns.experiments.machine import cores, machine
 from neuralns.reproduction import reproduce as module
 from neuralns.reproduction.folder import JOBS, REPORTS, TABLES, open_folder, write_tables
-from neuralns.reproduction.plan import EXPERIMENTS, FULL, QUICK, Plan
+from neuralns.reproduction.plan import EXPERIMENTS, FULL, QUICK
 from neuralns.reproduction.reproduce import Reproduced, Stopped, reproduce, run_experiments
 from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs
-from neuralns.reproduction.stacked import policy_file, train_stacked, work_with_policies
 from neuralns.reproduction.tables import make_tables
 from neuralns.reproduction.work import work as real_work
-from neuralns.selection.policy_file import Policy, read_policy
-from results import HEADERS, contents
-
-TINY = Plan(
-    seeds=2, tours=4, destroys=(2, 12), sizes=(20, 25), scales=(4,), temperatures=(0.01, 100.0), rollouts=1,
-    episodes=20, share=0.001, tuning_seeds=1, tuning_destroys=(12,),
-)  # fmt: skip
-
+from plans import REAL, SMALLEST
+from results import contents
 
 # --- The course of a run; jobs are done at once and give made-up results. --------------------------------------------
 
@@ -237,91 +229,15 @@ def test_the_results_in_the_repository_are_complete_and_make_its_tables(
         assert (tmp_path / name).read_bytes() == (RESULTS / name).read_bytes()
 
 
-# --- The folder. -----------------------------------------------------------------------------------------------------
-
-
-def test_a_folder_is_made_but_nothing_written_before_there_is_a_result(tmp_path: Path) -> None:
-    folder = tmp_path / "a" / "b"
-    assert open_folder(folder, QUICK, True).done == {}
-    assert list(folder.iterdir()) == []
-    with open_folder(folder, QUICK, True):
-        pass
-    assert list(folder.iterdir()) == []
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("mine")
-    for folder in (file, file / "inside"):
-        with pytest.raises(InputError, match=rf"^{re.escape(str(folder))}: cannot be made a folder \(.+\)\.$"):
-            open_folder(folder, QUICK, True)
-    assert file.read_text() == "mine"
-
-
-@pytest.mark.usefixtures("played")
-def test_results_under_other_conditions_are_refused_and_left_alone(tmp_path: Path) -> None:
-    run(tmp_path, ("scale",))
-    before = contents(tmp_path)
-    with pytest.raises(InputError, match="holds results with quick True, but now it is False"):
-        open_folder(tmp_path, QUICK, False)
-    with pytest.raises(InputError, match="holds results with seeds 2, but now it is 3"):
-        open_folder(tmp_path, replace(QUICK, seeds=3), True)
-    assert contents(tmp_path) == before
-
-
-@pytest.mark.parametrize("journal", [None, b""])
-@pytest.mark.parametrize("name", [*TABLES, *REPORTS])
-def test_tables_of_another_origin_are_refused_and_left_alone(tmp_path: Path, name: str, journal: bytes | None) -> None:
-    (tmp_path / name).write_text("mine")
-    if journal is not None:
-        (tmp_path / JOBS).write_bytes(journal)
-    before = contents(tmp_path)
-    sentence = f"{tmp_path / name}: is there, but not the results in jobs.jsonl that it would be made from"
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
-        open_folder(tmp_path, QUICK, True)
-    assert contents(tmp_path) == before
-
-
-@pytest.mark.usefixtures("played")
-def test_tables_are_files_with_a_line_for_each_row(tmp_path: Path) -> None:
-    found = run(tmp_path)
-    assert write_tables(found.tables, tmp_path) == [tmp_path / name for name in TABLES]
-    assert set(TABLES) == set(HEADERS)
-    for name, header in HEADERS.items():
-        lines = (tmp_path / name).read_text().splitlines()
-        assert lines[0] == header
-        rows = getattr(found.tables, name.removesuffix(".csv"))
-        parsed = list(csv.DictReader(lines))
-        assert [list(row.values()) for row in parsed] == [[str(value) for value in vars(row).values()] for row in rows]
-
-
-@pytest.mark.usefixtures("played")
-def test_only_the_tables_that_were_asked_for_are_written(tmp_path: Path) -> None:
-    assert write_tables(run(tmp_path, ("scale",)).tables, tmp_path) == [tmp_path / "scale.csv", tmp_path / "tuning.csv"]
-    before = contents(tmp_path)["scale.csv"]
-    assert tmp_path / "table1.csv" in write_tables(run(tmp_path, ("table1",)).tables, tmp_path)
-    assert contents(tmp_path)["scale.csv"] == before
-
-
 # --- Real jobs: by processes, by a cluster, with networks trained in one run. ----------------------------------------
-
-
-REAL = ("scale",)
-
-
-@pytest.fixture(scope="module")
-def by_processes(tmp_path_factory: pytest.TempPathFactory) -> Reproduced:
-    folder = tmp_path_factory.mktemp("processes")
-    with open_folder(folder, TINY, True) as store:
-        return run_experiments(REAL, TINY, store, workers=2)
 
 
 def test_processes_do_what_is_done_here(by_processes: Reproduced) -> None:
     assert by_processes.failures == ()
     assert len(by_processes.store.done) == by_processes.total
     assert len(by_processes.tables.scale) == 3 * 4
-    choices, _ = choose(REAL, TINY, by_processes.store.results)
-    jobs = {job.kind: job for job in main_jobs(REAL, TINY, choices)}
+    choices, _ = choose(REAL, SMALLEST, by_processes.store.results)
+    jobs = {job.kind: job for job in main_jobs(REAL, SMALLEST, choices)}
     for job in (jobs["oracle"], jobs["dqn"]):
         assert by_processes.store.done[job.name].result == real_work(job.kind, job.settings)
 
@@ -333,8 +249,8 @@ def test_a_cluster_gives_the_same_though_a_worker_dies(tmp_path: Path, by_proces
             if done == 3:
                 mine.kill(mine.workers[0])
 
-        with open_folder(tmp_path / "results", TINY, True) as store:
-            found = run_experiments(REAL, TINY, store, address=mine.address, notify=notify)
+        with open_folder(tmp_path / "results", SMALLEST, True) as store:
+            found = run_experiments(REAL, SMALLEST, store, address=mine.address, notify=notify)
         assert [process.poll() is None for process in mine.workers] == [False, True]
     assert found.failures == ()
     assert found.store.results == by_processes.store.results
@@ -342,73 +258,22 @@ def test_a_cluster_gives_the_same_though_a_worker_dies(tmp_path: Path, by_proces
     assert [(call["workers"], call["cluster"]) for call in found.store.calls] == [(None, True)]
     # Processes go on where a cluster was, and have nothing left to do.
     before = contents(tmp_path / "results")
-    with open_folder(tmp_path / "results", TINY, True) as store:
-        assert run_experiments(REAL, TINY, store).tables == found.tables
+    with open_folder(tmp_path / "results", SMALLEST, True) as store:
+        assert run_experiments(REAL, SMALLEST, store).tables == found.tables
     assert contents(tmp_path / "results") == before
-
-
-def dqn_jobs(found: Reproduced) -> list[Job]:
-    choices, _ = choose(REAL, TINY, found.store.results)
-    return [job for job in main_jobs(REAL, TINY, choices) if job.kind == "dqn"]
-
-
-def test_networks_trained_in_one_run_are_those_of_each_cell(tmp_path: Path, by_processes: Reproduced) -> None:
-    said: list[str] = []
-    jobs = dqn_jobs(by_processes)
-    told = train_stacked(jobs, JobStore(tmp_path / JOBS, {}), tmp_path, "cpu", said.append)
-    assert told["trainings"] == 3 * 2
-    assert told["training_seconds"] > 0
-    groups = len({repr(job.settings["config"]) for job in jobs})
-    assert len(said) == groups
-    assert all(re.fullmatch(r"trained \d+ networks in \d+ s", line) for line in said)
-    for job in jobs:
-        assert all(read_policy(policy_file(tmp_path, job, seed)).card["seed"] == seed for seed in (0, 1))
-        alone = by_processes.store.done[job.name].result
-        found = work_with_policies(str(tmp_path), job.kind, dict(job.settings))
-        assert found["mdp"]["DQN"] == pytest.approx(alone["mdp"]["DQN"], rel=1e-3)
-
-
-def test_jobs_that_are_done_are_not_trained_again(tmp_path: Path, by_processes: Reproduced) -> None:
-    jobs = dqn_jobs(by_processes)
-    assert train_stacked(jobs, by_processes.store, tmp_path, "cpu", print)["trainings"] == 0
-    assert list(tmp_path.iterdir()) == []
-    with JobStore(tmp_path / JOBS, {}) as store:
-        for job in jobs[1:]:
-            store.add(job, by_processes.store.done[job.name])
-    assert train_stacked(jobs, store, tmp_path, "cpu", print)["trainings"] == 2
-    assert sorted(path.name for path in tmp_path.glob("*.policy")) == [
-        f"{jobs[0].name}.seed-{seed}.policy" for seed in (0, 1)
-    ]
-
-
-def test_with_policies_at_hand_no_network_is_trained(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_processes: Reproduced
-) -> None:
-    job = dqn_jobs(by_processes)[0]
-    train_stacked([job], JobStore(tmp_path / JOBS, {}), tmp_path, "cpu", print)
-
-    def refuse(*arguments: Any, **options: Any) -> list[dict[int, Policy]]:
-        raise AssertionError("nothing is to be trained")
-
-    monkeypatch.setattr("neuralns.reproduction.work.train_policies", refuse)
-    assert len(work_with_policies(str(tmp_path), "dqn", dict(job.settings))["mdp"]["DQN"]) == 2
-    with pytest.raises(AssertionError):
-        real_work("dqn", job.settings)
-    oracle = {**job.settings, "rollouts": 1}
-    assert work_with_policies(str(tmp_path), "oracle", oracle) == real_work("oracle", oracle)
 
 
 def test_a_run_with_networks_trained_by_this_process_gives_nearly_the_same(
     tmp_path: Path, by_processes: Reproduced
 ) -> None:
     # Another name for the CPU stands for a GPU; processes judge the policies that this one trained.
-    choices, _ = choose(REAL, TINY, by_processes.store.results)
+    choices, _ = choose(REAL, SMALLEST, by_processes.store.results)
     said: list[str] = []
-    with open_folder(tmp_path, TINY, True) as store:
-        for job in [*tuning_jobs(REAL, TINY), *main_jobs(REAL, TINY, choices)]:
+    with open_folder(tmp_path, SMALLEST, True) as store:
+        for job in [*tuning_jobs(REAL, SMALLEST), *main_jobs(REAL, SMALLEST, choices)]:
             if job.kind != "dqn":
                 store.add(job, by_processes.store.done[job.name])
-        found = run_experiments(REAL, TINY, store, workers=2, device="cpu:0", say=said.append)
+        found = run_experiments(REAL, SMALLEST, store, workers=2, device="cpu:0", say=said.append)
     assert found.failures == ()
     assert len(said) == 1
     (call,) = store.calls
