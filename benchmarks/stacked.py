@@ -11,8 +11,9 @@ from itertools import product
 
 import numpy as np
 
-from neuralns.experiments.paper import DQN_GRID, FULL, INSTANCES, train_policies
-from neuralns.experiments.reproduce import cores
+from neuralns.experiments.machine import cores
+from neuralns.reproduction.plan import DQN_GRID, FULL, INSTANCES
+from neuralns.reproduction.work import train_policies
 
 
 def main() -> None:

@@ -51,10 +51,12 @@ class Cluster:
         self.stop()
 
     def _start(self, part: str, *options: object) -> subprocess.Popen[bytes]:
-        # They import the jobs of tests.
-        paths = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        # They import the jobs of tests, and what the tests do.
+        paths = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-m", f"distributed.cli.dask_{part}", "--no-dashboard", *map(str, options)]
-        return subprocess.Popen(command, env=paths, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return subprocess.Popen(
+            command, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     def _known_workers(self) -> int:
         from distributed import Client

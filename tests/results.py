@@ -9,30 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from neuralns.experiments.paper import (
-    FULL,
-    INSTANCES,
-    Objective,
-    Plan,
-    Reward,
-    ScaleReward,
-    SizeReward,
-    Tables,
-    TemperatureObjective,
-    Tuning,
-    settings_of,
-)
-from neuralns.mdp.evaluate import confidence
+from neuralns.reproduction.layout import LAYOUTS, wanted_places
+from neuralns.reproduction.plan import FULL, INSTANCES, Plan
+from neuralns.reproduction.rounds import Tuning
+from neuralns.reproduction.tables import Cell, Place, Tables, make_cell
 
-Mean = Callable[..., float | None]
-"""Takes a key (experiment, setting, instance, number, agent or statistic, …); None leaves a gap."""
-KINDS = {
-    "table1": Reward,
-    "table2": Objective,
-    "scaling": SizeReward,
-    "scale": ScaleReward,
-    "temperature": TemperatureObjective,
-}
+Mean = Callable[[Place], float | None]
+"""Gives the mean of a place; None leaves a gap."""
 
 HEADERS = {
     "table1.csv": "setting,instance,destroy_operators,agent,mean_reward,ci,seeds",
@@ -50,13 +33,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def usual(experiment: str, setting: str, instance: str, number: float, *names: str) -> float | None:
+def usual(place: Place) -> float | None:
     """Return a mean such as the paper's claims would have it."""
-    shift = {"C": 0.0, "R": 4.0, "RC": -3.0}[instance]
-    half = 0.5 if setting == "distance" else 1.0
+    experiment, number, agent = place.experiment, place.number, place.agent
+    shift = {"C": 0.0, "R": 4.0, "RC": -3.0}[place.instance]
+    half = 0.5 if place.setting == "distance" else 1.0
     if experiment == "temperature":
-        return half * (101 + (20 + 9 * np.log10(100 * number) if names[0] == "avg" else 0) + shift)
-    agent = names[0]
+        return half * (101 + (20 + 9 * np.log10(100 * number) if place.statistic == "avg" else 0) + shift)
     large = 1 if experiment == "scaling" else number
     reward = {
         "DQN": 236 + 92 * (number >= 5) + 40 * (number >= 12),
@@ -73,48 +56,39 @@ def usual(experiment: str, setting: str, instance: str, number: float, *names: s
     if experiment == "scale":
         reward = 400 - {"DQN": 60, "LRW": 160, "RAN": 240, "FIXED": 70, "ORACLE": 30}[agent] * (2 / large) ** 1.2
     if experiment == "table2":
-        reward = 500 - reward if names[1] == "avg" else 490 - reward
+        reward = 500 - reward if place.statistic == "avg" else 490 - reward
     return half * (reward + shift)
 
 
 def make_tables(mean: Mean = usual, plan: Plan = FULL, spread: float = 2.0) -> Tables:
     """Return tables whose seeds lie around the means, evenly from −``spread`` to ``spread``."""
-    axes = {
-        "table1": (plan.destroys, ("DQN", "LRW", "RAN", "FIXED", "ORACLE"), ((),)),
-        "table2": (plan.destroys, ("DQN", "LRW", "RAN", "CRW", "FIXED"), (("avg",), ("min",))),
-        "scaling": (plan.sizes, ("DQN", "LRW", "RAN", "FIXED"), ((),)),
-        "scale": (plan.scales, ("DQN", "LRW", "RAN", "FIXED"), ((),)),
-        "temperature": (plan.temperatures, ("avg", "min"), ((),)),
-    }
-    values: dict[tuple[Any, ...], tuple[float, ...]] = {}
-    rows: dict[str, list[Any]] = {name: [] for name in axes}
-    offsets = np.linspace(-spread, spread, plan.seeds) if plan.seeds > 1 else np.zeros(1)
-    ci = round(confidence(offsets), 3)
-    for experiment, (numbers, names, statistics) in axes.items():
-        for *place, statistic in product(settings_of(experiment), INSTANCES, numbers, names, statistics):
-            key = (experiment, *place, *statistic)
-            middle = mean(*key)
-            if middle is not None:
-                each = np.round(middle + offsets, 4)
-                values[key] = tuple(each.tolist())
-                figures = (round(float(each.mean()), 3), ci, plan.seeds)
-                rows[experiment].append(KINDS[experiment](*key[1:], *figures))
+    cells: dict[Place, Cell] = {}
+    seeds = len(plan.seed_numbers)
+    offsets = np.linspace(-spread, spread, seeds) if seeds > 1 else np.zeros(1)
+    for place in (place for experiment in LAYOUTS for place in wanted_places(experiment, plan)):
+        middle = mean(place)
+        if middle is not None:
+            cells[place] = make_cell(np.round(middle + offsets, 4).tolist())
     tuning = (
         Tuning("DQN", "paper", "rich features", 371.25, True),
         Tuning("DQN", "paper", "paper", 365.5, False),
         Tuning("CRW", "paper", "segment 5, reaction 0.1", 198.0, True),
     )
-    pairs = {
-        (setting, instance, number): ("greedy route" if number == 12 else "random route", "regret-2")
+    fixed = [
+        Place("table1", setting, instance, number, "FIXED")
         for setting, instance, number in product(("paper", "distance"), INSTANCES, plan.destroys)
-        if mean("table1", setting, instance, number, "FIXED") is not None
+    ]
+    pairs = {
+        place: ("greedy route" if place.number == 12 else "random route", "regret-2")
+        for place in fixed
+        if mean(place) is not None
     }
-    return Tables(**{name: tuple(each) for name, each in rows.items()}, tuning=tuning, values=values, pairs=pairs)
+    return Tables(cells, tuning, pairs)
 
 
-def without(*gaps: Callable[..., bool], mean: Mean = usual) -> Mean:
-    """Return the means with gaps where one of the conditions is true of the key."""
-    return lambda *key: None if any(gap(*key) for gap in gaps) else mean(*key)
+def without(*gaps: Callable[[Place], bool], mean: Mean = usual) -> Mean:
+    """Return the means with gaps where one of the conditions is true of the place."""
+    return lambda place: None if any(gap(place) for gap in gaps) else mean(place)
 
 
 CALLS: list[dict[str, Any]] = [

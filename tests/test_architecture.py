@@ -11,7 +11,7 @@ import pytest
 import neuralns
 
 PACKAGE = Path(neuralns.__file__).parent
-ROOMS = ("problem", "operators", "selection", "search", "mdp", "learning", "experiments", "cli")
+ROOMS = ("problem", "operators", "selection", "search", "mdp", "learning", "experiments", "reproduction", "cli")
 # Modules beside the rooms, and the first room that may import them; pictures need solutions.
 SHARED = {"errors": "problem", "files": "problem", "compiling": "operators", "plot": "operators"}
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from commands import Outcome, invoke, spawn
-from neuralns.experiments.comparison import Outcome as Run
 from neuralns.experiments.comparison import Point
-from neuralns.experiments.rows import read_rows
+from neuralns.experiments.comparison import SelectorRun as Run
+from neuralns.experiments.store import read_rows
 from neuralns.selection.policy_file import Policy, write_policy
 from policies import constant_policy, wheel_policy
 

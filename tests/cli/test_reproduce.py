@@ -23,9 +23,10 @@ from chores import Here
 from clusters import Cluster, wait_until
 from commands import COMMAND, Outcome, invoke, spawn
 from neuralns import __version__
-from neuralns.experiments import jobs, reproduce
-from neuralns.experiments.paper import QUICK
-from neuralns.experiments.reproduce import FILES, JOURNAL, REPORTS
+from neuralns.experiments import executors
+from neuralns.reproduction import reproduce
+from neuralns.reproduction.folder import JOBS, REPORTS, TABLES
+from neuralns.reproduction.plan import QUICK
 from results import HEADERS, contents
 
 
@@ -36,7 +37,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def results_in(folder: Path) -> dict[str, Any]:
     """What the jobs of a folder gave, by their names."""
-    lines = [json.loads(line) for line in (folder / JOURNAL).read_text().splitlines()]
+    lines = [json.loads(line) for line in (folder / JOBS).read_text().splitlines()]
     return {line["job"]: line["result"] for line in lines if "job" in line}
 
 
@@ -78,9 +79,9 @@ def test_a_quick_run_does_everything_within_two_minutes_of_two_cores(whole: Path
     assert told(outcome) == [f"{number}/{total}" for number in range(1, total + 1)]
     written = re.findall(r"^written: (.+)$", outcome.stdout, re.MULTILINE)
     assert len(written) == outcome.stdout.count("\n")
-    assert {str(whole / name) for name in (*FILES, *REPORTS)} < set(written)
-    assert set(written) | {str(whole / JOURNAL)} == {str(whole / name) for name in contents(whole)}
-    assert all(path.startswith(str(whole / "figures")) for path in written[len(FILES) + len(REPORTS) :])
+    assert {str(whole / name) for name in (*TABLES, *REPORTS)} < set(written)
+    assert set(written) | {str(whole / JOBS)} == {str(whole / name) for name in contents(whole)}
+    assert all(path.startswith(str(whole / "figures")) for path in written[len(TABLES) + len(REPORTS) :])
 
 
 def test_every_table_has_its_columns_and_every_cell(whole: Path) -> None:
@@ -117,7 +118,7 @@ def test_a_second_call_does_no_job_and_writes_the_same(whole: Path) -> None:
     again = invoke("reproduce", "all", "--quick", "--out", whole)
     assert (again.code, again.stderr) == (0, "")
     after = contents(whole)
-    assert after[JOURNAL] == before[JOURNAL]
+    assert after[JOBS] == before[JOBS]
     assert {name: after[name] for name in HEADERS} == {name: before[name] for name in HEADERS}
     assert set(after) == set(before)
 
@@ -127,7 +128,7 @@ def test_a_part_is_made_from_what_the_whole_did(whole: Path, tmp_path: Path) -> 
     outcome = invoke("reproduce", "scale", "--quick", "--out", "mine")
     assert (outcome.code, outcome.stderr) == (0, "")
     before, after = contents(whole), contents(tmp_path / "mine")
-    for name in (JOURNAL, "scale.csv", "table1.csv"):
+    for name in (JOBS, "scale.csv", "table1.csv"):
         assert after[name] == before[name]
 
 
@@ -135,10 +136,10 @@ def test_results_with_other_seeds_are_refused_and_left_alone(whole: Path) -> Non
     before = contents(whole)
     refusal = invoke("reproduce", "all", "--quick", "--seeds", 3, "--out", whole).refusal()
     assert refusal == (
-        f"{whole / JOURNAL}: holds results with seeds 2, but now it is 3; choose another folder with --out."
+        f"{whole / JOBS}: holds results with seeds 2, but now it is 3; choose another folder with --out."
     )
     refusal = invoke("reproduce", "all", "--out", whole).refusal()
-    assert refusal.startswith(f"{whole / JOURNAL}: holds results with quick True, but now it is False; choose another")
+    assert refusal.startswith(f"{whole / JOBS}: holds results with quick True, but now it is False; choose another")
     assert contents(whole) == before
 
 
@@ -212,10 +213,10 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
     assert 6 <= kept < 32
     assert (outcome.code, outcome.stdout) == (130, "")
     *lines, last = outcome.stderr.splitlines()
-    assert last == f"stopped; {kept} jobs are kept in mine/{JOURNAL}. The same command goes on from there."
+    assert last == f"stopped; {kept} jobs are kept in mine/{JOBS}. The same command goes on from there."
     assert len(told(outcome)) == len(lines)
     wait_until(lambda: not running.group(), 10)
-    assert sorted(contents(folder)) == [JOURNAL]
+    assert sorted(contents(folder)) == [JOBS]
 
     again = spawn("reproduce", "temperature", "--quick", "--out", "mine")
     assert again.code == 0, again.stderr
@@ -270,7 +271,7 @@ def test_every_job_is_told_of_in_a_few_words() -> None:
 @pytest.mark.usefixtures("played")
 def test_the_command_is_kept_with_the_results_without_what_is_true_of_one_machine_only() -> None:
     invoke("reproduce", "scale", "--quick", "--seeds", 1, "--workers", 2, "--out", "mine")
-    call = json.loads(Path("mine", JOURNAL).read_text().splitlines()[-1])["call"]
+    call = json.loads(Path("mine", JOBS).read_text().splitlines()[-1])["call"]
     assert call["command"] == "neuralns reproduce scale --quick --seeds 1"
     assert call["workers"] == 2
 
@@ -349,8 +350,8 @@ def test_what_cannot_be_used_is_refused_before_any_work(
     (tmp_path / "others" / "table1.csv").write_text("mine")
     seeds = QUICK.seeds if quick else 10
     head = {"neuralns": "0.0.1", "format": 1, "quick": bool(quick), "seeds": seeds}
-    (tmp_path / "old" / JOURNAL).write_text(json.dumps(head) + "\n")
-    (tmp_path / "odd" / JOURNAL).write_text("mine")
+    (tmp_path / "old" / JOBS).write_text(json.dumps(head) + "\n")
+    (tmp_path / "odd" / JOBS).write_text("mine")
     before = contents(tmp_path)
     assert invoke("reproduce", *(arguments + quick).split()).refusal().startswith(sentence)
     assert contents(tmp_path) == before
@@ -367,7 +368,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path, monkeypat
 def test_packages_that_are_needed_in_the_end_are_asked_for_first(
     monkeypatch: pytest.MonkeyPatch, package: str, what: str
 ) -> None:
-    monkeypatch.setattr("neuralns.cli.reproduce.find_spec", lambda name: None if name == package else name)
+    monkeypatch.setattr("neuralns.reproduction.reproduce.find_spec", lambda name: None if name == package else name)
     refusal = invoke("reproduce", "all", "--out", "mine").refusal()
     assert refusal.startswith(what)
     assert refusal.endswith("; install with: pip install 'neuralns[train,plot]'.")
@@ -380,7 +381,7 @@ def test_a_cluster_that_cannot_be_reached_is_refused_and_nothing_lost(
 ) -> None:
     invoke("reproduce", "scale", "--quick", "--out", "mine")
     before = contents(tmp_path)
-    monkeypatch.setattr(reproduce, "cluster", partial(jobs.cluster, patience=0.2))
+    monkeypatch.setattr(reproduce, "open_cluster", partial(executors.cluster, patience=0.2))
     refusal = invoke("reproduce", "all", "--quick", "--cluster", "tcp://127.0.0.1:1", "--out", "mine").refusal()
     assert refusal.startswith("cluster 'tcp://127.0.0.1:1' cannot be reached (Timed out trying to connect to tcp://")
     assert contents(tmp_path) == before

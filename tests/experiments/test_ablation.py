@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from neuralns import read
-from neuralns.experiments.ablation import BASE, changes, contestants, variants
-from neuralns.experiments.contest import Run, compete
+from neuralns.experiments.ablation import BASE, ablate, changes, variant_solvers, variants
+from neuralns.experiments.solver_runs import SolverRun, run_solvers
 from neuralns.operators.registry import MODERN, MODERN_CANDIDATES, make_portfolio
 
 
@@ -22,26 +22,33 @@ def test_each_operator_is_left_out_or_added_in_turn() -> None:
         make_portfolio("variant", operators)
 
 
-def test_variants_run_as_contestants(tmp_path: Path) -> None:
-    chosen = {name: contestants()[name] for name in (BASE, "− regret-2")}
-    runs = compete(chosen, [read("P-n16-k8")], 0.1, 1, tmp_path / "runs.csv")
+def test_variants_run_as_solvers(tmp_path: Path) -> None:
+    chosen = {name: variant_solvers()[name] for name in (BASE, "− regret-2")}
+    runs = run_solvers(chosen, [read("P-n16-k8")], 0.1, 1, tmp_path / "runs.csv")
     assert [run.gap for run in runs] == [0.0, 0.0]
 
 
+def test_an_ablation_has_all_variants_and_their_changes(tmp_path: Path) -> None:
+    found = ablate([read("P-n16-k8")], 0.02, [5], tmp_path / "runs.csv", workers=2)
+    assert [run.solver for run in found.runs] == [change.portfolio for change in found.changes] == list(variants())
+    assert {run.seed for run in found.runs} == {5}
+    assert list(found.changes) == changes(found.runs)
+
+
 def test_changes_are_paired_by_instance_and_seed() -> None:
-    def run(solver: str, seed: int, gap: float, known: float = 100.0) -> Run:
-        return Run("a", 5, solver, 1.0, seed, 100.0 + gap, known, gap, 1, True, 1.0)
+    def run(solver: str, seed: int, gap: float, known: float = 100.0) -> SolverRun:
+        return SolverRun("a", 5, solver, 1.0, seed, 100.0 + gap, known, gap, 1, True, 1.0)
 
     rows = changes([run(BASE, 1, 1.0), run(BASE, 2, 5.0), run("other", 1, 2.0), run("other", 2, 6.0)])
-    assert rows[0][0] == BASE
-    assert rows[0][1:] == pytest.approx((3.0, 0.0, 0.0))
-    assert rows[1][0] == "other"
-    assert rows[1][1:] == pytest.approx((4.0, 1.0, 0.0))
+    assert rows[0].portfolio == BASE
+    assert (rows[0].gap, rows[0].change, rows[0].ci) == pytest.approx((3.0, 0.0, 0.0))
+    assert rows[1].portfolio == "other"
+    assert (rows[1].gap, rows[1].change, rows[1].ci) == pytest.approx((4.0, 1.0, 0.0))
 
 
 def test_the_least_cost_of_all_runs_stands_in_for_an_unknown_best() -> None:
     runs = [
-        Run("a", 5, solver, 1.0, 1, cost, float("nan"), float("nan"), 1, True, 1.0)
+        SolverRun("a", 5, solver, 1.0, 1, cost, float("nan"), float("nan"), 1, True, 1.0)
         for solver, cost in ((BASE, 102.0), ("other", 100.0))
     ]
-    assert [row[1] for row in changes(runs)] == pytest.approx([2.0, 0.0])
+    assert [row.gap for row in changes(runs)] == pytest.approx([2.0, 0.0])

@@ -6,7 +6,6 @@ import json
 import multiprocessing
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,17 +22,8 @@ from chores import Here, begun, chore
 from clusters import Cluster, wait_until
 from neuralns import InputError, __version__
 from neuralns.experiments import jobs as module
-from neuralns.experiments.jobs import (
-    ATTEMPTS,
-    Done,
-    Failure,
-    Job,
-    Journal,
-    cluster,
-    process_pool,
-    run_jobs,
-    timed,
-)
+from neuralns.experiments.executors import cluster, process_pool
+from neuralns.experiments.jobs import ATTEMPTS, Done, Failure, Job, JobStore, run_jobs, timed
 
 PLAIN = st.recursive(
     st.integers() | st.text(max_size=5) | st.none(),
@@ -57,8 +47,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def journal(path: Path) -> Journal:
-    return Journal(path, CONDITIONS)
+def store(path: Path) -> Iterator[JobStore]:
+    with JobStore(path, CONDITIONS) as opened:
+        yield opened
 
 
 # --- Names. ----------------------------------------------------------------------------------------------------------
@@ -96,43 +87,43 @@ def test_names_are_the_same_in_every_process_and_for_ever() -> None:
         assert done.stdout == f"{name}\n"
 
 
-# --- The journal. ----------------------------------------------------------------------------------------------------
+# --- Results in a file. ----------------------------------------------------------------------------------------------
 
 
 def filled(path: Path, count: int = 4) -> list[Job]:
     """Write results of so many jobs and a call."""
-    journal = Journal(path, CONDITIONS)
     jobs = [Job("dqn", {"number": number, "name": "é" * number}) for number in range(count)]
-    for job in jobs:
-        journal.add(job, Done({"mdp": {"DQN": [1.25, float(job.settings["number"])]}}, 1.23456, 0.5))
-    journal.add_call({"workers": 2})
+    with JobStore(path, CONDITIONS) as store:
+        for job in jobs:
+            store.add(job, Done({"mdp": {"DQN": [1.25, float(job.settings["number"])]}}, 1.23456, 0.5))
+        store.add_call({"workers": 2})
     return jobs
 
 
-def test_a_result_is_on_disk_as_soon_as_it_is_added(path: Path, journal: Journal) -> None:
+def test_a_result_is_on_disk_as_soon_as_it_is_added(path: Path, store: JobStore) -> None:
     for number in range(3):
         job = Job("dqn", {"number": number})
-        journal.add(job, Done([number], 1.0, 0.5))
+        store.add(job, Done([number], 1.0, 0.5))
         lines = path.read_text().splitlines()
         assert len(lines) == number + 2
         assert json.loads(lines[-1])["job"] == job.name
-        assert Journal(path, CONDITIONS).done == journal.done
+        assert JobStore(path, CONDITIONS).done == store.done
 
 
-def test_a_journal_read_again_is_the_same(path: Path) -> None:
+def test_results_read_again_are_the_same(path: Path) -> None:
     jobs = filled(path)
     content = path.read_bytes()
-    again = Journal(path, CONDITIONS)
+    again = JobStore(path, CONDITIONS)
     assert list(again.done) == [job.name for job in jobs]
     assert again.done[jobs[2].name] == Done({"mdp": {"DQN": [1.25, 2.0]}}, 1.235, 0.5)
     assert again.calls == [{"workers": 2}]
     assert path.read_bytes() == content
 
 
-def test_lines_say_what_was_done_where_and_how_long_it_took(path: Path, journal: Journal) -> None:
+def test_lines_say_what_was_done_where_and_how_long_it_took(path: Path, store: JobStore) -> None:
     job = Job("dqn", {"instance": "C"})
-    journal.add(job, Done([0.5], 1.23456, 0.98765))
-    journal.add_call({"workers": 2})
+    store.add(job, Done([0.5], 1.23456, 0.98765))
+    store.add_call({"workers": 2})
     head, line, call = map(json.loads, path.read_text().splitlines())
     assert head == {"neuralns": __version__, "format": 1, **CONDITIONS}
     assert line == {
@@ -147,24 +138,25 @@ def test_what_a_killed_run_left_half_written_is_cut_off_wherever_it_was_cut(path
     ends = [place + 1 for place, byte in enumerate(content) if byte == ord("\n")]
     for cut in range(len(content)):
         path.write_bytes(content[:cut])
-        journal = Journal(path, CONDITIONS)
+        store = JobStore(path, CONDITIONS)
         whole = sum(end <= cut for end in ends)
-        assert list(journal.done) == [job.name for job in jobs][: max(0, whole - 1)]
+        assert list(store.done) == [job.name for job in jobs][: max(0, whole - 1)]
         # Reading leaves the file alone.
         assert path.read_bytes() == content[:cut]
         if cut % 7 == 0 or any(abs(cut - end) <= 1 for end in ends):
-            for job in jobs:
-                if job.name not in journal.done:
-                    journal.add(job, Done({"mdp": {"DQN": [1.25, float(job.settings["number"])]}}, 1.23456, 0.5))
-            journal.add_call({"workers": 2})
+            with store:
+                for job in jobs:
+                    if job.name not in store.done:
+                        store.add(job, Done({"mdp": {"DQN": [1.25, float(job.settings["number"])]}}, 1.23456, 0.5))
+                store.add_call({"workers": 2})
             assert path.read_bytes() == content
 
 
-def test_an_empty_file_is_an_empty_journal(path: Path) -> None:
+def test_an_empty_file_has_no_results(path: Path) -> None:
     path.touch()
-    assert Journal(path, CONDITIONS).done == {}
+    assert JobStore(path, CONDITIONS).done == {}
     filled(path)
-    assert len(Journal(path, CONDITIONS).done) == 4
+    assert len(JobStore(path, CONDITIONS).done) == 4
 
 
 @pytest.mark.parametrize(
@@ -178,7 +170,7 @@ def test_results_under_other_conditions_are_refused(path: Path, conditions: dict
     filled(path)
     content = path.read_bytes()
     with pytest.raises(InputError, match=f"^{re.escape(f'{path}: {sentence}')}"):
-        Journal(path, conditions)
+        JobStore(path, conditions)
     assert path.read_bytes() == content
 
 
@@ -189,7 +181,7 @@ def test_results_of_another_version_are_refused(path: Path, monkeypatch: pytest.
     monkeypatch.setattr(module, "__version__", "99.1")
     sentence = f"{path}: holds results with neuralns {version}, but now it is 99.1; choose another folder with --out."
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
-        Journal(path, CONDITIONS)
+        JobStore(path, CONDITIONS)
     assert path.read_bytes() == content
 
 
@@ -213,29 +205,32 @@ def test_results_of_another_version_are_refused(path: Path, monkeypatch: pytest.
         (b'HEAD{"call": {}}\n\x00\x00\n', 3),
     ],
 )
-def test_a_file_that_is_no_journal_is_refused(path: Path, journal: Journal, line: bytes, number: int) -> None:
-    journal.add_call({})
+def test_a_file_that_is_no_store_is_refused(path: Path, line: bytes, number: int) -> None:
+    with JobStore(path, CONDITIONS) as store:
+        store.add_call({})
     head = path.read_bytes().splitlines(keepends=True)[0]
     content = line.replace(b"HEAD", head)
     path.write_bytes(content)
     with pytest.raises(InputError, match=rf"^{re.escape(str(path))}, line {number}: is not a result of neuralns\.$"):
-        Journal(path, CONDITIONS)
+        JobStore(path, CONDITIONS)
     assert path.read_bytes() == content
 
 
-def test_a_journal_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=rf"^{re.escape(str(tmp_path))}: cannot be read \(Is a directory\)\.$"):
-        Journal(tmp_path, CONDITIONS)
+        JobStore(tmp_path, CONDITIONS)
     path = tmp_path / "absent" / "jobs.jsonl"
-    journal = Journal(path, CONDITIONS)
-    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: cannot be written \(No such file or directory\)"):
-        journal.add(Job("dqn", {}), Done(1, 1.0, 1.0))
-    assert journal.done == {}
+    store = JobStore(path, CONDITIONS)
+    with (
+        pytest.raises(InputError, match=rf"^{re.escape(str(path))}: cannot be written \(No such file or directory\)"),
+        store,
+    ):
+        store.add(Job("dqn", {}), Done(1, 1.0, 1.0))
+    assert store.done == {}
 
 
 def test_a_line_that_a_full_disk_cut_is_written_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = filled(path)
-    journal = Journal(path, CONDITIONS)
     content = path.read_bytes()
 
     def full(descriptor: int) -> None:
@@ -243,102 +238,114 @@ def test_a_line_that_a_full_disk_cut_is_written_over(path: Path, monkeypatch: py
         raise OSError(28, "No space left on device")
 
     more = Job("gat", {})
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(InputError, match=r"jobs\.jsonl: cannot be written \(No space left on device\)\.$"):
-            journal.add(more, Done(1, 1.0, 1.0))
-    assert len(path.read_bytes()) == len(content) + 9
-    assert list(journal.done) == list(Journal(path, CONDITIONS).done) == [job.name for job in jobs]
-    journal.add(more, Done(1, 1.0, 1.0))
+    with JobStore(path, CONDITIONS) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full)
+            with pytest.raises(InputError, match=r"jobs\.jsonl: cannot be written \(No space left on device\)\.$"):
+                store.add(more, Done(1, 1.0, 1.0))
+        assert len(path.read_bytes()) == len(content) + 9
+        assert list(store.done) == list(JobStore(path, CONDITIONS).done) == [job.name for job in jobs]
+        store.add(more, Done(1, 1.0, 1.0))
     assert path.read_bytes().startswith(content)
-    assert Journal(path, CONDITIONS).done == journal.done
-    assert len(journal.done) == 5
+    assert JobStore(path, CONDITIONS).done == store.done
+    assert len(store.done) == 5
 
 
-def test_a_result_that_was_written_when_ctrl_c_came_is_kept_whole(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    journal = Journal(path, CONDITIONS)
-
+def test_a_result_that_was_written_when_ctrl_c_came_is_kept_whole(
+    path: Path, store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(descriptor: int) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            journal.add(Job("dqn", {}), Done(1, 1.0, 1.0))
-    assert len(journal.done) == 1
-    journal.add_call({"workers": 2})
-    again = Journal(path, CONDITIONS)
+            store.add(Job("dqn", {}), Done(1, 1.0, 1.0))
+    assert len(store.done) == 1
+    store.add_call({"workers": 2})
+    again = JobStore(path, CONDITIONS)
     assert (list(again.done), again.calls) == ([Job("dqn", {}).name], [{"workers": 2}])
 
 
-def test_two_runs_do_not_write_to_one_journal(path: Path) -> None:
-    one, other = (Journal(path, CONDITIONS) for _ in range(2))
-    one.add(Job("dqn", {}), Done(1, 1.0, 1.0))
+def test_two_runs_do_not_write_to_one_file(path: Path, store: JobStore) -> None:
+    store.add(Job("dqn", {}), Done(1, 1.0, 1.0))
     content = path.read_bytes()
-    with pytest.raises(InputError, match=r"jobs\.jsonl: has been written to by another run; let that one end first\.$"):
-        other.add(Job("gat", {}), Done(1, 1.0, 1.0))
+    sentence = r"jobs\.jsonl: is being written to by another run; let that one end first\.$"
+    with pytest.raises(InputError, match=sentence), JobStore(path, CONDITIONS):
+        pass
     assert path.read_bytes() == content
-    one.add(Job("gat", {}), Done(1, 1.0, 1.0))
-    assert len(Journal(path, CONDITIONS).done) == 2
+    store.add(Job("gat", {}), Done(1, 1.0, 1.0))
+    assert len(JobStore(path, CONDITIONS).done) == 2
+
+
+def test_what_another_run_did_meanwhile_is_not_done_again(path: Path) -> None:
+    early = JobStore(path, CONDITIONS)
+    jobs = filled(path)
+    assert early.done == {}
+    with early:
+        assert list(early.done) == [job.name for job in jobs]
+        assert early.results == {name: done.result for name, done in early.done.items()}
 
 
 # --- Runs, in this process. ------------------------------------------------------------------------------------------
 
 
 def test_all_jobs_are_done_once_in_their_order_and_told_of_when_kept(
-    tmp_path: Path, path: Path, journal: Journal
+    tmp_path: Path, path: Path, store: JobStore
 ) -> None:
     jobs = [chore(tmp_path, number) for number in (3, 1, 2)]
     told: list[tuple[Job, Any]] = []
 
     def notify(job: Job, outcome: Done | Failure) -> None:
         assert isinstance(outcome, Done)
-        assert Journal(path, CONDITIONS).done[job.name].result == outcome.result
+        assert JobStore(path, CONDITIONS).done[job.name].result == outcome.result
         told.append((job, outcome.result))
 
     # A job that is asked for twice is done once.
-    assert run_jobs(chores.work, [*jobs, chore(tmp_path, 1)], journal, Here, 1, notify) == []
+    assert run_jobs(chores.work, [*jobs, chore(tmp_path, 1)], store, Here, 1, notify) == []
     assert told == [(jobs[0], {"square": 9}), (jobs[1], {"square": 1}), (jobs[2], {"square": 4})]
     assert [begun(tmp_path, number) for number in (1, 2, 3)] == [1, 1, 1]
 
 
-def test_only_what_is_missing_is_done(tmp_path: Path, path: Path, journal: Journal) -> None:
+def test_only_what_is_missing_is_done(tmp_path: Path, path: Path) -> None:
     jobs = [chore(tmp_path, number) for number in range(4)]
-    run_jobs(chores.work, jobs[:2], journal, Here)
-    run_jobs(chores.work, jobs, Journal(path, CONDITIONS), Here)
+    with JobStore(path, CONDITIONS) as store:
+        run_jobs(chores.work, jobs[:2], store, Here)
+    with JobStore(path, CONDITIONS) as store:
+        run_jobs(chores.work, jobs, store, Here)
     assert [begun(tmp_path, number) for number in range(4)] == [1, 1, 1, 1]
     content = path.read_bytes()
 
     def refuse() -> Executor:
         raise AssertionError("nothing is to be done")
 
-    assert run_jobs(chores.work, jobs, Journal(path, CONDITIONS), refuse) == []
+    assert run_jobs(chores.work, jobs, JobStore(path, CONDITIONS), refuse) == []
     assert path.read_bytes() == content
 
 
-def test_a_job_that_fails_every_time_is_reported_and_stops_no_other(tmp_path: Path, journal: Journal) -> None:
+def test_a_job_that_fails_every_time_is_reported_and_stops_no_other(tmp_path: Path, store: JobStore) -> None:
     bad = chore(tmp_path, 7, "fail")
     good = [chore(tmp_path, number) for number in range(3)]
     told: list[tuple[Job, Any]] = []
-    found = run_jobs(chores.work, [bad, *good], journal, Here, 2, lambda *news: told.append(news))
+    found = run_jobs(chores.work, [bad, *good], store, Here, 2, lambda *news: told.append(news))
     assert found == [Failure(bad, "ValueError: no luck with 7")]
-    assert set(journal.done) == {job.name for job in good}
+    assert set(store.done) == {job.name for job in good}
     assert begun(tmp_path, 7) == ATTEMPTS == 3
     assert [outcome for job, outcome in told if job == bad] == found
     assert len(told) == 4
     # Another run tries again.
-    assert run_jobs(chores.work, [bad, *good], journal, Here) == found
+    assert run_jobs(chores.work, [bad, *good], store, Here) == found
     assert begun(tmp_path, 7) == 2 * ATTEMPTS
 
 
-def test_a_job_that_goes_well_the_second_time_is_done(tmp_path: Path, journal: Journal) -> None:
+def test_a_job_that_goes_well_the_second_time_is_done(tmp_path: Path, store: JobStore) -> None:
     job = chore(tmp_path, 5, "moody")
-    assert run_jobs(chores.work, [job], journal, Here) == []
-    assert journal.done[job.name].result == {"square": 25}
+    assert run_jobs(chores.work, [job], store, Here) == []
+    assert store.done[job.name].result == {"square": 25}
     assert begun(tmp_path, 5) == 2
 
 
-def test_no_more_jobs_are_handed_out_than_the_window_is_wide(tmp_path: Path, journal: Journal) -> None:
+def test_no_more_jobs_are_handed_out_than_the_window_is_wide(tmp_path: Path, store: JobStore) -> None:
     class Slow(Executor):
         """Does a job only when no other is handed out."""
 
@@ -358,16 +365,16 @@ def test_no_more_jobs_are_handed_out_than_the_window_is_wide(tmp_path: Path, jou
 
     executor = Slow()
     jobs = [chore(tmp_path, number) for number in range(9)]
-    assert run_jobs(chores.work, jobs, journal, lambda: executor, 3) == []
+    assert run_jobs(chores.work, jobs, store, lambda: executor, 3) == []
     assert executor.widest <= 3
-    assert len(journal.done) == 9
+    assert len(store.done) == 9
 
 
-def test_an_executor_that_is_found_broken_is_replaced_and_nobody_is_blamed(tmp_path: Path, journal: Journal) -> None:
+def test_an_executor_that_is_found_broken_is_replaced_and_nobody_is_blamed(tmp_path: Path, store: JobStore) -> None:
     jobs = [chore(tmp_path, number) for number in range(6)]
     broken = iter([{0}, {2}, {1}, {0}, {0}, {0}, set()])
-    assert run_jobs(chores.work, jobs, journal, lambda: Here(next(broken)), 2) == []
-    assert len(journal.done) == 6
+    assert run_jobs(chores.work, jobs, store, lambda: Here(next(broken)), 2) == []
+    assert len(store.done) == 6
 
 
 def test_jobs_are_timed() -> None:
@@ -405,29 +412,29 @@ def pools() -> Iterator[Callable[[], Executor]]:
 
 
 def test_processes_do_jobs_side_by_side_and_the_same_as_here(
-    tmp_path: Path, journal: Journal, pools: Callable[[], Executor]
+    tmp_path: Path, store: JobStore, pools: Callable[[], Executor]
 ) -> None:
     jobs = [*(chore(tmp_path, number) for number in range(6)), chore(tmp_path, 6, "moody"), chore(tmp_path, 7, "fail")]
-    assert run_jobs(chores.work, jobs, journal, pools, 2) == [Failure(jobs[7], "ValueError: no luck with 7")]
+    assert run_jobs(chores.work, jobs, store, pools, 2) == [Failure(jobs[7], "ValueError: no luck with 7")]
     assert {job.name: job.settings["number"] ** 2 for job in jobs[:7]} == {
-        name: done.result["square"] for name, done in journal.done.items()
+        name: done.result["square"] for name, done in store.done.items()
     }
     assert [begun(tmp_path, number) for number in range(8)] == [1, 1, 1, 1, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("kind", ["exit", "kill"])
 def test_a_job_that_kills_its_process_is_reported_and_all_others_are_done(
-    tmp_path: Path, journal: Journal, pools: Callable[[], Executor], kind: str
+    tmp_path: Path, store: JobStore, pools: Callable[[], Executor], kind: str
 ) -> None:
     killer = chore(tmp_path, 2, kind, beside=1)
     beside = chore(tmp_path, 1, "slow", seconds=60)
     jobs = [chore(tmp_path, 0), beside, killer, *(chore(tmp_path, number) for number in range(3, 7))]
     told: list[Job] = []
-    (failure,) = run_jobs(chores.work, jobs, journal, pools, 2, lambda job, outcome: told.append(job))
+    (failure,) = run_jobs(chores.work, jobs, store, pools, 2, lambda job, outcome: told.append(job))
     assert failure.job == killer
     assert failure.reason.startswith("BrokenProcessPool: A process in the process pool was terminated abruptly")
     # The one that was beside it is not blamed.
-    assert set(journal.done) == {job.name for job in jobs if job is not killer}
+    assert set(store.done) == {job.name for job in jobs if job is not killer}
     assert sorted(job.settings["number"] for job in told) == list(range(7))
     # Once with another job under way, when it is not clear who it was, and alone until it counts as failed.
     assert begun(tmp_path, 2) == 1 + ATTEMPTS
@@ -435,7 +442,7 @@ def test_a_job_that_kills_its_process_is_reported_and_all_others_are_done(
 
 
 def test_an_interrupted_run_keeps_what_is_done_and_leaves_no_process_behind(
-    tmp_path: Path, path: Path, journal: Journal, pools: Callable[[], Executor]
+    tmp_path: Path, path: Path, store: JobStore, pools: Callable[[], Executor]
 ) -> None:
     jobs = [chore(tmp_path, 0), chore(tmp_path, 1), *(chore(tmp_path, n, "slow", seconds=60) for n in range(2, 6))]
     told: list[Job] = []
@@ -446,31 +453,31 @@ def test_an_interrupted_run_keeps_what_is_done_and_leaves_no_process_behind(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_jobs(chores.work, jobs, journal, pools, 2, notify)
-    assert set(Journal(path, CONDITIONS).done) == {job.name for job in told} == {job.name for job in jobs[:2]}
+        run_jobs(chores.work, jobs, store, pools, 2, notify)
+    assert set(JobStore(path, CONDITIONS).done) == {job.name for job in told} == {job.name for job in jobs[:2]}
 
 
 # --- Runs, on a cluster. ---------------------------------------------------------------------------------------------
 
 
-def test_a_cluster_does_what_processes_do_though_a_worker_dies(tmp_path: Path, path: Path, journal: Journal) -> None:
+def test_a_cluster_does_what_processes_do_though_a_worker_dies(tmp_path: Path, path: Path, store: JobStore) -> None:
     jobs = [chore(tmp_path, number, "slow", seconds=0.1) for number in range(10)]
     jobs += [chore(tmp_path, 10, "moody"), chore(tmp_path, 11, "fail")]
     with Cluster(tmp_path, workers=2) as mine:
 
         def notify(job: Job, outcome: Done | Failure) -> None:
-            if len(journal.done) == 3:
+            if len(store.done) == 3:
                 mine.kill(mine.workers[0])
 
         with cluster(mine.address) as executors:
-            found = run_jobs(chores.work, jobs, journal, executors, None, notify)
+            found = run_jobs(chores.work, jobs, store, executors, None, notify)
     assert found == [Failure(jobs[11], "ValueError: no luck with 11")]
     assert begun(tmp_path, 11) == ATTEMPTS
-    results = {name: done.result["square"] for name, done in Journal(path, CONDITIONS).done.items()}
+    results = {name: done.result["square"] for name, done in JobStore(path, CONDITIONS).done.items()}
     assert results == {job.name: job.settings["number"] ** 2 for job in jobs[:11]}
 
 
-def test_an_interrupted_run_on_a_cluster_is_given_up_there_too(tmp_path: Path, path: Path, journal: Journal) -> None:
+def test_an_interrupted_run_on_a_cluster_is_given_up_there_too(tmp_path: Path, path: Path, store: JobStore) -> None:
     jobs = [chore(tmp_path, 0), *(chore(tmp_path, number, "slow", seconds=0.5) for number in range(1, 30))]
 
     def notify(job: Job, outcome: Done | Failure) -> None:
@@ -478,60 +485,26 @@ def test_an_interrupted_run_on_a_cluster_is_given_up_there_too(tmp_path: Path, p
 
     with Cluster(tmp_path, workers=1) as mine:
         with cluster(mine.address) as executors, pytest.raises(KeyboardInterrupt):
-            run_jobs(chores.work, jobs, journal, executors, None, notify)
-        assert len(Journal(path, CONDITIONS).done) == 1
+            run_jobs(chores.work, jobs, store, executors, None, notify)
+        assert len(JobStore(path, CONDITIONS).done) == 1
         before = len(list(tmp_path.glob("begun-*")))
         # The same cluster takes other work at once.
         with cluster(mine.address) as executors:
-            assert run_jobs(chores.work, [chore(tmp_path, 99)], journal, executors) == []
+            assert run_jobs(chores.work, [chore(tmp_path, 99)], store, executors) == []
         assert len(list(tmp_path.glob("begun-*"))) <= before + 2
 
 
-def test_losing_the_cluster_loses_no_result(tmp_path: Path, path: Path, journal: Journal) -> None:
+def test_losing_the_cluster_loses_no_result(tmp_path: Path, path: Path, store: JobStore) -> None:
     jobs = [chore(tmp_path, number, "slow", seconds=0.1) for number in range(10)]
     with Cluster(tmp_path, workers=1) as mine:
 
         def notify(job: Job, outcome: Done | Failure) -> None:
-            if len(journal.done) == 2:
+            if len(store.done) == 2:
                 mine.kill(mine.scheduler)
 
         sentence = r"^the cluster has been lost; results so far are kept, and the same command goes on from there\.$"
         with pytest.raises(InputError, match=sentence), cluster(mine.address) as executors:
-            run_jobs(chores.work, jobs, journal, executors, None, notify)
-    assert 2 <= len(Journal(path, CONDITIONS).done) < 10
-    assert run_jobs(chores.work, jobs, Journal(path, CONDITIONS), Here) == []
-    assert len(Journal(path, CONDITIONS).done) == 10
-
-
-def test_a_cluster_without_workers_is_refused(tmp_path: Path) -> None:
-    with Cluster(tmp_path) as mine:
-        sentence = f"cluster '{mine.address}' has no worker; start some with 'dask worker {mine.address} --nthreads 1'."
-        with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"), cluster(mine.address):
-            pass
-
-
-@pytest.mark.parametrize(
-    ("address", "reason"),
-    [
-        ("tcp://127.0.0.1:1", "Timed out trying to connect to tcp://127.0.0.1:1 after 0.2 s"),
-        ("nowhere", "missing port number in address 'nowhere'"),
-        ("", "missing port number in address ''"),
-        ("post://host:1", "unknown address scheme 'post'"),
-        ("tls://127.0.0.1:1", "TLS expects a `ssl_context` argument"),
-        ("silent", "no answer in 0.3 s"),
-    ],
-)
-def test_a_cluster_that_cannot_be_reached_is_named(address: str, reason: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        if address == "silent":
-            address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        sentence = f"cluster '{address}' cannot be reached ({reason}"
-        with pytest.raises(InputError, match=f"^{re.escape(sentence)}.*\\)\\.$"), cluster(address, patience=0.2):
-            pass
-
-
-def test_without_dask_the_command_to_install_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    sentence = "a cluster needs Dask; install it with: pip install 'neuralns[cluster]'."
-    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"), cluster("tcp://127.0.0.1:1"):
-        pass
+            run_jobs(chores.work, jobs, store, executors, None, notify)
+    assert 2 <= len(JobStore(path, CONDITIONS).done) < 10
+    assert run_jobs(chores.work, jobs, store, Here) == []
+    assert len(JobStore(path, CONDITIONS).done) == 10

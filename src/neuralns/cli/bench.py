@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from rich.table import Table
 from neuralns.cli.printing import plain_console
 
 if TYPE_CHECKING:
-    from neuralns.experiments.contest import Run
+    from neuralns.experiments.solver_runs import SolverRun
     from neuralns.problem.instance import Instance
 
 bench = typer.Typer(help="Measure: against other solvers, or operators against each other.", no_args_is_help=True)
@@ -59,61 +58,34 @@ def peers(
 
         neuralns bench peers data/*.vrp --solvers neuralns,HGS-CVRP --plot gaps.png
     """
-    from neuralns.errors import InputError
-    from neuralns.experiments.contest import compete, mean_gaps
-    from neuralns.experiments.peers import PEERS, installed_peers
+    from neuralns.experiments.peer_comparison import compare_peers
     from neuralns.plot import check_plot_path, save
     from neuralns.plot import gaps as draw_gaps
 
-    available = installed_peers()
-    chosen = available
-    if solvers is not None:
-        by_name = {name.lower(): name for name in PEERS}
-        asked = [name.strip() for name in solvers.split(",") if name.strip()]
-        for name in asked:
-            if name.lower() not in by_name:
-                raise InputError(f"solver {name!r} is not known; choose from {', '.join(PEERS)}.")
-            if by_name[name.lower()] not in available:
-                raise InputError(f"solver {name!r} is not installed; pip install 'neuralns[peers]'.")
-        chosen = [by_name[name.lower()] for name in asked]
     if plot is not None:
         check_plot_path(plot)
-    results, problems = _results(output), _read_all(instances)
-    for problem in problems:
-        if problem.best_known is None or problem.best_known <= 0:
-            raise InputError(f"{problem.name}: no best known cost to compare with (a .sol file beside it gives one).")
-        if problem.vehicle_cost > 0:
-            raise InputError(
-                f"{problem.name}: other solvers are not told of its vehicle cost {problem.vehicle_cost:g}."
-            )
-    absent = [name for name in PEERS if name not in available]
-    if absent and solvers is None:
-        plain_console(stderr=True, soft_wrap=True).print(
-            f"not installed: {', '.join(absent)} (pip install 'neuralns[peers]')"
-        )
-    runs = compete({name: PEERS[name][1] for name in chosen}, problems, time, seeds, results, [core], _tell)
-
-    table = _table(["instance", *chosen])
-    sizes = {run.instance: run.customers for run in runs}
-    by_instance = mean_gaps(runs)
-    for name in sorted(by_instance, key=lambda name: (sizes[name], name)):
-        table.add_row(name, *(f"{by_instance[name][solver]:.2f}" for solver in chosen))
-    table.add_row("mean", *(f"{_mean(by_instance, solver):.2f}" for solver in chosen), style="bold")
+    names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
+    messages = plain_console(stderr=True, soft_wrap=True)
+    found = compare_peers(
+        _read_all(instances), time, seeds, Path(output), names, core=core, notify=_tell, say=messages.print
+    )
+    table = _table(["instance", *found.solvers])
+    for name in found.instances:
+        table.add_row(name, *(f"{found.gaps[name][solver]:.2f}" for solver in found.solvers))
+    table.add_row("mean", *(f"{found.means[solver]:.2f}" for solver in found.solvers), style="bold")
     printer = plain_console()
     printer.print(f"mean gap to the best known cost in %, {time:g} s on one core, {seeds} seeds")
     printer.print(table)
-    others = [(_mean(by_instance, solver), solver) for solver in chosen if solver != "neuralns"]
-    if "neuralns" in chosen and others and min(others)[0] > 0:
-        best, solver = min(others)
-        printer.print(f"neuralns: {_mean(by_instance, 'neuralns') / best:.2f} times the gap of {solver}, the best peer")
+    best = found.best_peer
+    if best is not None and found.means[best] > 0:
+        ratio = found.means["neuralns"] / found.means[best]
+        printer.print(f"neuralns: {ratio:.2f} times the gap of {best}, the best peer")
     if plot is not None:
-        save(
-            draw_gaps(
-                {solver: [(sizes[name], by_instance[name][solver]) for name in by_instance] for solver in chosen},
-                f"gap to the best known cost after {time:g} s on one core",
-            ),
-            plot,
-        )
+        lines = {
+            solver: [(found.customers[name], gaps[solver]) for name, gaps in found.gaps.items()]
+            for solver in found.solvers
+        }
+        save(draw_gaps(lines, f"gap to the best known cost after {time:g} s on one core"), plot)
 
 
 @bench.command()
@@ -132,17 +104,14 @@ def ablation(
 
         neuralns bench ablation my/*.vrp --time 10
     """
-    from neuralns.experiments.ablation import changes, contestants
-    from neuralns.experiments.contest import compete
+    from neuralns.experiments.ablation import ablate
 
-    available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    cores = available[:workers] if len(available) >= workers else [None] * workers
-    runs = compete(contestants(), _read_all(instances), time, seeds, _results(output), cores, _tell)
+    found = ablate(_read_all(instances), time, seeds, Path(output), workers=workers, notify=_tell)
     table = _table(["portfolio", "mean gap, %", "change", "95 % interval"])
-    for name, gap, change, spread in changes(runs):
-        table.add_row(name, f"{gap:.3f}", f"{change:+.3f}", f"± {spread:.3f}")
+    for row in found.changes:
+        table.add_row(row.portfolio, f"{row.gap:.3f}", f"{row.change:+.3f}", f"± {row.ci:.3f}")
     printer = plain_console()
-    printer.print(f"{time:g} s on one core, {seeds} seeds, {len({run.instance for run in runs})} instances")
+    printer.print(f"{time:g} s on one core, {seeds} seeds, {len({run.instance for run in found.runs})} instances")
     printer.print(table)
 
 
@@ -152,14 +121,7 @@ def _read_all(names: list[str] | None) -> list[Instance]:
     return [read(name) for name in names or [name for name in bundled_names() if name.startswith("X-")]]
 
 
-def _results(output: str) -> Path:
-    from neuralns.files import check_writable
-
-    check_writable(output)
-    return Path(output)
-
-
-def _tell(run: Run, done: int, total: int) -> None:
+def _tell(run: SolverRun, done: int, total: int) -> None:
     gap = "infeasible" if not run.feasible else f"cost {run.cost:g}" if math.isnan(run.gap) else f"{run.gap:.2f} %"
     plain_console(stderr=True, soft_wrap=True).print(
         f"{done}/{total}  {run.instance}  {run.solver}  seed {run.seed}  {gap}"
@@ -171,7 +133,3 @@ def _table(columns: list[str]) -> Table:
     for place, column in enumerate(columns):
         table.add_column(column, justify="left" if place == 0 else "right", no_wrap=True)
     return table
-
-
-def _mean(by_instance: dict[str, dict[str, float]], solver: str) -> float:
-    return sum(gaps[solver] for gaps in by_instance.values()) / len(by_instance)

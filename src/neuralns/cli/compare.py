@@ -6,9 +6,8 @@ import json
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 from rich.table import Table
 
@@ -59,16 +58,13 @@ def compare(
         neuralns compare X-n101-k25 X-n200-k36 --selectors random,mine.policy --plot curves.png
     """
     from neuralns.cli.progress import announce_compilation
-    from neuralns.experiments.comparison import Outcome, best_fixed, check, judge, trained_on
+    from neuralns.experiments.comparison import SelectorRun
     from neuralns.experiments.comparison import compare as run
-    from neuralns.files import check_writable
     from neuralns.operators.registry import portfolio_named
     from neuralns.plot import anytime, check_plot_path, format_cost
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
     from neuralns.search.stopping import MaxIterations, MaxTime
-    from neuralns.selection.named import selector_named
-    from neuralns.selection.selector import Selector
 
     if time is not None and iterations is not None:
         raise InputError("runs are limited by time or by iterations, not by both.")
@@ -76,87 +72,31 @@ def compare(
     options.load_own(operators)
     chosen = portfolio_named(portfolio)
     problems = [read(source, customers=customers) for source in instances]
-    names = [name.strip() for name in selectors.split(",") if name.strip()]
-    if len(names) < 2:
-        raise InputError(f"selectors {selectors!r}: at least two are needed for a comparison.")
-    if len(set(names)) < len(names):
-        raise InputError(f"selectors {selectors!r}: one is named twice.")
-    if workers < 1:
-        raise InputError(f"number of workers {workers} must be at least 1.")
-    contestants: dict[str, Selector] = {}
-    for name in names:
-        if name != "best-fixed":
-            contestants[name] = selector_named(
-                name.replace("/", ",") if name.startswith("fixed:") else name, temperature, decide_every
-            )
-            for problem in problems:
-                contestants[name].start(chosen, problem.customers)
     quotas = options.parse_scale(scale)
-    check(problems, seeds, None if output is None else Path(output))
-    for name, contestant in contestants.items():
-        for problem in problems:
-            if problem.name in trained_on(contestant) and not training_instances:
-                raise InputError(
-                    f"{name}: was trained on {problem.name!r}, so a comparison there is no test; leave it out, or say "
-                    "--training-instances."
-                )
-    if output is not None:
-        check_writable(output)
     if plot is not None:
         check_plot_path(plot)
+    messages = plain_console(stderr=True, soft_wrap=True)
 
-    remark = "; ".join(
-        text
-        for text, given in (
-            (f"temperature {temperature}", temperature is not None),
-            (f"deciding every {decide_every}", decide_every > 1),
-        )
-        if given
-    )
-
-    messages = plain_console(stderr=True)
-
-    def show(outcome: Outcome, done: int, total: int) -> None:
+    def show(row: SelectorRun, done: int, total: int) -> None:
         messages.print(
-            f"{done}/{total}  {outcome.instance}  {outcome.selector}  seed {outcome.seed}: "
-            f"{format_cost(outcome.cost)}  {outcome.iterations} iterations",
-            soft_wrap=True,
+            f"{done}/{total}  {row.instance}  {row.selector}  seed {row.seed}: {format_cost(row.cost)}  "
+            f"{row.iterations} iterations"
         )
 
     with announce_compilation(messages):
-        if "best-fixed" in names:
-            pair = best_fixed(problems, chosen, stop, workers=workers, scale=quotas)
-            messages.print(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
-            contestants = {name: pair if name == "best-fixed" else contestants[name] for name in names}
-        outcomes, curves = run(
-            problems, contestants, stop, seeds, chosen, None if output is None else Path(output), workers=workers,
-            scale=quotas, remark=remark, notify=show,
+        found = run(
+            problems, selectors, stop, seeds, chosen, None if output is None else Path(output), workers=workers,
+            scale=quotas, temperature=temperature, decide_every=decide_every, training_instances=training_instances,
+            notify=show, say=messages.print,
         )  # fmt: skip
-    verdicts = judge(outcomes, names[0])
     if plot is not None:
-        save_plot(anytime(curves, f"{len(problems)} instances, portfolio {chosen.name}, {seeds} seeds"), plot)
-    rows: list[dict[str, Any]] = []
-    for problem in problems:
-        for name in names:
-            own = [entry for entry in outcomes if (entry.instance, entry.selector) == (problem.name, name)]
-            costs = [entry.cost for entry in own]
-            rows.append(
-                {
-                    "instance": problem.name,
-                    "selector": name,
-                    "mean": float(np.mean(costs)),
-                    "best": min(costs),
-                    "worst": max(costs),
-                    "iterations": float(np.mean([entry.iterations for entry in own])),
-                    "decision_time_share": float(np.mean([entry.decision_time_share for entry in own])),
-                }
-            )
+        save_plot(anytime(found.curves, f"{len(problems)} instances, portfolio {chosen.name}, {seeds} seeds"), plot)
     if as_json:
-        entries = [asdict(verdict) for verdict in verdicts]
+        entries = [asdict(verdict) for verdict in found.verdicts]
         for entry in entries:
             # One pair has no interval, and JSON no word for that but null.
             entry["ci"] = None if math.isnan(entry["ci"]) else entry["ci"]
-        print(json.dumps({"results": rows, "verdicts": entries}))
+        print(json.dumps({"results": [asdict(row) for row in found.summaries], "verdicts": entries}))
         return
     console = plain_console()
     console.width = max(console.width, 140)
@@ -166,18 +106,19 @@ def compare(
         ("iterations", "right"), ("deciding", "right"),
     ):  # fmt: skip
         table.add_column(column, justify=side, no_wrap=True)  # type: ignore[arg-type]
-    for row in rows:
+    for row in found.summaries:
         table.add_row(
-            row["instance"], row["selector"], format_cost(row["mean"]), format_cost(row["best"]),
-            format_cost(row["worst"]), f"{row['iterations']:,.0f}", f"{100 * row['decision_time_share']:.1f} %",
+            row.instance, row.selector, format_cost(row.mean), format_cost(row.best), format_cost(row.worst),
+            f"{row.iterations:,.0f}", f"{100 * row.decision_time_share:.1f} %",
         )  # fmt: skip
     console.print(table)
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column in ("selector", "above the best", f"against {names[0]}", "p (Wilcoxon)", "p (Holm)", "effect"):
+    reference = found.verdicts[0].selector
+    for column in ("selector", "above the best", f"against {reference}", "p (Wilcoxon)", "p (Holm)", "effect"):
         table.add_column(column, justify="left" if column == "selector" else "right", no_wrap=True)
-    for verdict in verdicts:
-        same = verdict.selector == names[0]
+    for verdict in found.verdicts:
+        same = verdict.selector == reference
         ci = "" if math.isnan(verdict.ci) else f" ± {verdict.ci:.3f}"
         table.add_row(
             verdict.selector,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from neuralns.cli.printing import plain_console
-from neuralns.errors import InputError
 
 
 def reproduce(
@@ -44,79 +41,29 @@ def reproduce(
 
         neuralns reproduce all --workers 8
     """
-    from dataclasses import replace
-
     from neuralns.experiments.jobs import Done, Failure, Job
-    from neuralns.experiments.paper import FULL, QUICK
-    from neuralns.experiments.report import write_report
-    from neuralns.experiments.reproduce import cores, experiments_named, open_folder, write_tables
-    from neuralns.experiments.reproduce import reproduce as run
+    from neuralns.reproduction.reproduce import Stopped
+    from neuralns.reproduction.reproduce import reproduce as run
+    from neuralns.reproduction.rounds import describe
 
-    experiments = experiments_named(experiment)
-    if workers is not None and workers < 1:
-        raise InputError(f"number of workers {workers} must be at least 1.")
-    if workers is not None and cluster is not None:
-        raise InputError("work goes to processes here (--workers) or to a cluster (--cluster), not to both.")
-    if cluster is not None and device != "cpu":
-        raise InputError("a GPU trains in this process; work goes to a cluster (--cluster) without --device.")
-    _check_extras(device)
-    plan = QUICK if quick else FULL
-    if seeds is not None:
-        plan = replace(plan, seeds=seeds)
-    folder = Path(out if out is not None else "results-quick" if quick else "results")
-    journal = open_folder(folder, plan, quick)
-    messages = plain_console(stderr=True)
+    messages = plain_console(stderr=True, soft_wrap=True)
 
-    def show(job: Job, outcome: Done | Failure, done: int, total: int) -> None:
-        about = _describe(job)
-        if isinstance(outcome, Failure):
-            messages.print(f"{done}/{total}  {about}: failed ({outcome.reason})", soft_wrap=True)
+    def show(job: Job, end: Done | Failure, done: int, total: int) -> None:
+        if isinstance(end, Failure):
+            messages.print(f"{done}/{total}  {describe(job)}: failed ({end.reason})")
         else:
-            messages.print(f"{done}/{total}  {about}  {outcome.seconds:.0f} s", soft_wrap=True)
+            messages.print(f"{done}/{total}  {describe(job)}  {end.seconds:.0f} s")
 
-    # Without what is true of this machine only: folders, addresses, the number of its cores.
-    parts = [f"neuralns reproduce {experiment}", "--quick" if quick else "", f"--seeds {seeds}" if seeds else ""]
-    command = " ".join(part for part in (*parts, "" if device == "cpu" else f"--device {device}") if part)
     try:
-        found = run(
-            experiments, plan, journal, workers=workers or cores(), address=cluster, device=device, command=command,
-            notify=show, say=lambda text: messages.print(text, soft_wrap=True),
-        )  # fmt: skip
-    except KeyboardInterrupt:
-        messages.print(
-            f"stopped; {len(journal.done)} jobs are kept in {journal.path}. The same command goes on from there.",
-            soft_wrap=True,
-        )
+        found = run(experiment, quick, seeds, workers, cluster, device, out, show, messages.print)
+    except Stopped as stopped:
+        messages.print(str(stopped))
         raise typer.Exit(130) from None
-    console = plain_console()
-    written = write_tables(found.tables, folder)
-    written += write_report(found, plan, quick, folder)
-    for path in written:
-        console.print(f"written: {path}", soft_wrap=True)
+    console = plain_console(soft_wrap=True)
+    for path in found.written:
+        console.print(f"written: {path}")
     for failure in found.failures:
-        console.print(f"failed: {_describe(failure.job)} ({failure.reason})", soft_wrap=True)
+        console.print(f"failed: {describe(failure.job)} ({failure.reason})")
     if found.failures:
         console.print("The same command tries what failed again.")
         raise typer.Exit(1)
-
-
-def _check_extras(device: str) -> None:
-    """Refuse before any work what would fail after it."""
-    for package, what in (("torch", "the experiments train networks"), ("matplotlib", "the report has pictures")):
-        if find_spec(package) is None:
-            raise InputError(f"{what}; install with: pip install 'neuralns[train,plot]'.")
-    if device != "cpu":
-        from neuralns.learning.training import check_device
-
-        check_device(device)
-
-
-def _describe(job: Any) -> str:
-    """Return a job in a few words."""
-    about = job.settings
-    parts = [job.kind, about["setting"], about.get("instance", "")]
-    if "instance" in about and "destroys" in about:
-        parts.append(f"|D|={about['destroys']}")
-    if about.get("scale", 4) != 4:
-        parts.append(f"d={about['scale']}")
-    return " ".join(part for part in parts if part)

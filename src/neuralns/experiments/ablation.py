@@ -2,17 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
-from neuralns.experiments.contest import Contestant, Run
+from neuralns.experiments.machine import core_numbers
+from neuralns.experiments.solver_runs import Notify, Solver, SolverRun, run_solvers
 from neuralns.operators.registry import MODERN, MODERN_CANDIDATES, make_portfolio
 from neuralns.problem.instance import Instance
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime
 
 BASE = "modern"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a change of the portfolio does.
+
+    Attributes
+    ----------
+    gap
+        Mean, in per cent of the best known cost, or of the least cost in these runs where none is known.
+    change, ci
+        Mean change of the gap against ``modern``, on the same instances with the same seeds, and half of its 95 %
+        interval.
+    """
+
+    portfolio: str
+    gap: float
+    change: float
+    ci: float
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """All runs, and what each change does."""
+
+    runs: tuple[SolverRun, ...]
+    changes: tuple[Change, ...]
+
+
+def ablate(
+    instances: Sequence[Instance],
+    seconds: float,
+    seeds: int | Sequence[int],
+    path: Path,
+    *,
+    workers: int = 1,
+    notify: Notify = lambda run, done, total: None,
+) -> Ablation:
+    """Run every variant of ``modern`` on every instance with every seed, unless the file has that run.
+
+    With several workers each has a core of its own, where there are as many.
+    """
+    available = core_numbers()
+    cores: list[int | None] = [*available[:workers]] if len(available) >= workers else [None] * workers
+    runs = run_solvers(variant_solvers(), instances, seconds, seeds, path, cores, notify)
+    return Ablation(tuple(runs), tuple(changes(runs)))
 
 
 def variants() -> dict[str, tuple[str, ...]]:
@@ -34,7 +84,7 @@ def variants() -> dict[str, tuple[str, ...]]:
     return found
 
 
-def contestants() -> dict[str, Contestant]:
+def variant_solvers() -> dict[str, Solver]:
     """Return a solver for each portfolio."""
     return {name: partial(_solve, operators) for name, operators in variants().items()}
 
@@ -43,12 +93,8 @@ def _solve(operators: tuple[str, ...], instance: Instance, seconds: float, seed:
     return solve(instance, MaxTime(seconds), portfolio=make_portfolio("variant", operators), seed=seed).routes
 
 
-def changes(runs: list[Run]) -> list[tuple[str, float, float, float]]:
-    """Return for each variant its mean gap, the mean change against ``modern``, and the 95 % interval of the change.
-
-    Gaps are in per cent of the best known cost, or of the least cost in these runs where none is known. Changes are
-    paired: the same instance and seed.
-    """
+def changes(runs: Sequence[SolverRun]) -> list[Change]:
+    """Return what each variant changes; see ``Change``."""
     least: dict[str, float] = {}
     for run in runs:
         known = run.cost if np.isnan(run.best_known) else run.best_known
@@ -60,5 +106,5 @@ def changes(runs: list[Run]) -> list[tuple[str, float, float, float]]:
         own = [run for run in runs if run.solver == name]
         differences = np.array([gaps[run] - base[run.instance, run.seed] for run in own])
         spread = 1.96 * differences.std(ddof=1) / np.sqrt(len(differences)) if len(differences) > 1 else 0.0
-        rows.append((name, float(np.mean([gaps[run] for run in own])), float(differences.mean()), float(spread)))
+        rows.append(Change(name, float(np.mean([gaps[run] for run in own])), float(differences.mean()), float(spread)))
     return rows

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.experiments.rows import append_rows, read_rows
-from neuralns.mdp.evaluate import confidence
+from neuralns.experiments.runs import RunKey, do_missing
+from neuralns.experiments.seeds import seeds_from
+from neuralns.experiments.store import CsvRows, Store
+from neuralns.experiments.verdicts import Summary, Verdict, judge, summarise
+from neuralns.files import check_writable
 from neuralns.operators.registry import Portfolio
 from neuralns.problem.instance import Instance
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxIterations, MaxTime, Stop
 from neuralns.selection.fixed import Fixed, fixed_pairs
+from neuralns.selection.named import selector_named
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import Selector
 
@@ -28,10 +32,12 @@ TRIAL_SHARE = 0.1
 """Share of the limit that each pair gets in the search for the best fixed pair."""
 TRIAL_SEED = 1_000_000
 """Seed of these trials, far from those of the comparison."""
+BEST_FIXED = "best-fixed"
+"""The name that stands for the best fixed pair."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SelectorRun:
     """One run."""
 
     instance: str
@@ -46,9 +52,9 @@ class Outcome:
     decision_time_share: float
 
     @property
-    def key(self) -> tuple[str, str, str, int]:
+    def key(self) -> RunKey:
         """What tells runs apart."""
-        return self.instance, self.selector, self.conditions, self.seed
+        return RunKey(self.instance, self.selector, self.conditions, self.seed)
 
 
 @dataclass(frozen=True)
@@ -63,30 +69,160 @@ class Point:
     iteration: int
     best: float
 
+    @property
+    def key(self) -> RunKey:
+        """The run that it is of."""
+        return RunKey(self.instance, self.selector, self.conditions, self.seed)
+
 
 @dataclass(frozen=True)
-class Verdict:
-    """A selector against the reference over all instances and seeds.
+class Comparison:
+    """All runs that were asked for, their anytime curves, and what they amount to; the first selector is the reference.
 
     Attributes
     ----------
-    excess
-        Mean of the costs above the best that any selector found on the instance, in per cent.
-    difference, ci
-        Mean difference of the costs to the reference's, in per cent, and half of its 95 % interval over the pairs.
-    p, adjusted
-        Of the two-sided Wilcoxon signed-rank test, and after Holm's correction for all selectors.
-    effect
-        Matched-pairs rank-biserial correlation: −1 if always cheaper than the reference, 1 if always dearer.
+    summaries, verdicts
+        Of each selector on each instance, and of each selector over all of them.
     """
 
-    selector: str
-    excess: float
-    difference: float
-    ci: float
-    p: float
-    adjusted: float
-    effect: float
+    runs: tuple[SelectorRun, ...]
+    curves: tuple[Point, ...]
+    summaries: tuple[Summary, ...]
+    verdicts: tuple[Verdict, ...]
+
+
+def compare(
+    instances: Sequence[Instance],
+    selectors: str | Mapping[str, Selector],
+    stop: Stop,
+    seeds: int | Sequence[int],
+    portfolio: Portfolio,
+    path: Path | None = None,
+    *,
+    workers: int = 1,
+    scale: float | tuple[float, float] | None = None,
+    initial: str = "savings",
+    temperature: float | None = None,
+    decide_every: int = 1,
+    training_instances: bool = False,
+    remark: str = "",
+    notify: Callable[[SelectorRun, int, int], object] = lambda run, done, total: None,
+    say: Callable[[str], object] = lambda text: None,
+) -> Comparison:
+    """Run every selector on every instance with every seed; selectors take turns within an instance and a seed.
+
+    With ``path`` every run is written there as it ends, its anytime curve beside it (``NAME.curves.csv``), and a second
+    call does only what is missing.
+
+    Parameters
+    ----------
+    selectors
+        By any names, or at least two names that the command line knows, separated by commas; ``best-fixed`` is the pair
+        of operators that does best in short trials. The first one is what the others are compared with.
+    seeds
+        Which, or how many from 1 on.
+    temperature, decide_every
+        Of policies that are given by name, and every how many iterations they decide.
+    training_instances
+        Whether to compare even where a policy was trained.
+    remark
+        Joins what tells runs from those of other comparisons in a file.
+    notify, say
+        Told of each run when it has ended, with the runs that are there and the runs in all; told what goes on.
+    """
+    numbers = seeds_from(seeds, first=1)
+    _expect_different(instances)
+    if workers < 1:
+        raise InputError(f"number of workers {workers} must be at least 1.")
+    chosen: dict[str, Selector | None] = (
+        _selectors_named(selectors, temperature, decide_every) if isinstance(selectors, str) else {**selectors}
+    )
+    for name, selector in chosen.items():
+        if selector is not None:
+            _expect_usable(name, selector, instances, portfolio, training_instances)
+    if path is not None:
+        check_writable(path)
+    words = (
+        f"temperature {temperature}" if temperature is not None else "",
+        f"deciding every {decide_every}" if decide_every > 1 else "",
+        remark,
+    )
+    conditions = describe(stop, portfolio, scale, initial, "; ".join(word for word in words if word))
+    by_name = {instance.name: instance for instance in instances}
+    wanted = [
+        RunKey(instance.name, name, conditions, seed) for seed in numbers for instance in instances for name in chosen
+    ]
+    rows, points = Store(path, CsvRows(SelectorRun)), Store(_curves_path(path), CsvRows(Point))
+    with rows, points:
+        if chosen.get(BEST_FIXED, ...) is None:
+            pair = best_fixed(instances, portfolio, stop, workers=workers, scale=scale, initial=initial)
+            say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
+            chosen[BEST_FIXED] = pair
+        known = {row.key: row for row in rows.rows}
+
+        def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
+            selector = chosen[key.contender]
+            assert selector is not None
+            return _run_once(key, by_name[key.instance], selector, stop, portfolio, scale=scale, initial=initial)
+
+        def keep(result: tuple[SelectorRun, list[Point]], done: int) -> None:
+            row, curve = result
+            # A run that is written has its curve.
+            points.add(*curve)
+            rows.add(row)
+            known[row.key] = row
+            notify(row, done, len(wanted))
+
+        do_missing(wanted, known, run, keep, workers)
+    runs = [known[key] for key in wanted]
+    return Comparison(
+        tuple(runs),
+        tuple(_curves(points.rows, wanted)),
+        tuple(summarise(runs)),
+        tuple(judge(runs, next(iter(chosen)))),
+    )
+
+
+def _expect_different(instances: Sequence[Instance]) -> None:
+    names = [instance.name for instance in instances]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"instance {name!r} is named twice.")
+
+
+def _selectors_named(text: str, temperature: float | None, decide_every: int) -> dict[str, Selector | None]:
+    """Return the selectors of names; the best fixed pair, which is still to be found, is None."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if len(names) < 2:
+        raise InputError(f"selectors {text!r}: at least two are needed for a comparison.")
+    if len(set(names)) < len(names):
+        raise InputError(f"selectors {text!r}: one is named twice.")
+    return {
+        name: None
+        if name == BEST_FIXED
+        # Commas separate the names here.
+        else selector_named(name.replace("/", ",") if name.startswith("fixed:") else name, temperature, decide_every)
+        for name in names
+    }
+
+
+def _expect_usable(
+    name: str, selector: Selector, instances: Sequence[Instance], portfolio: Portfolio, training_instances: bool
+) -> None:
+    """Refuse a selector that does not know the operators or the size, or whose training an instance was part of."""
+    for instance in instances:
+        selector.start(portfolio, instance.customers)
+        if instance.name in trained_on(selector) and not training_instances:
+            raise InputError(
+                f"{name}: was trained on {instance.name!r}, so a comparison there is no test; leave it out, or say "
+                "--training-instances."
+            )
+
+
+def trained_on(selector: Selector) -> tuple[str, ...]:
+    """Return the names of the instances that a selector was trained on; none if it is not a policy."""
+    policy = getattr(selector, "policy", None)
+    return tuple(policy.card.get("instances", ())) if isinstance(policy, Policy) else ()
 
 
 def describe(
@@ -104,108 +240,47 @@ def describe(
     return "; ".join(part for part in (limit, portfolio.name, removed, f"from {initial}", remark) if part)
 
 
-def check(instances: Sequence[Instance], seeds: int, path: Path | None) -> None:
-    """Refuse what cannot be compared, before any run."""
-    if seeds < 1:
-        raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
-    names = [instance.name for instance in instances]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"instance {name!r} is named twice.")
-    if path is not None:
-        read_rows(path, Outcome)
-        read_rows(_curves_path(path), Point)
-
-
-def trained_on(selector: Selector) -> tuple[str, ...]:
-    """Return the names of the instances that a selector was trained on; none if it is not a policy."""
-    policy = getattr(selector, "policy", None)
-    return tuple(policy.card.get("instances", ())) if isinstance(policy, Policy) else ()
-
-
-def compare(
-    instances: Sequence[Instance],
-    selectors: Mapping[str, Selector],
-    stop: Stop,
-    seeds: int,
-    portfolio: Portfolio,
-    path: Path | None = None,
-    *,
-    workers: int = 1,
-    scale: float | tuple[float, float] | None = None,
-    initial: str = "savings",
-    remark: str = "",
-    notify: Callable[[Outcome, int, int], object] = lambda outcome, done, total: None,
-) -> tuple[list[Outcome], list[Point]]:
-    """Run every selector on every instance with every seed; selectors take turns within an instance and a seed.
-
-    ``remark`` joins what tells runs from those of other comparisons in a file.
-
-    With ``path`` every run is written there as it ends, its anytime curve beside it (``NAME.curves.csv``), and a second
-    call does only what is missing.
-    """
-    check(instances, seeds, None)
-    conditions = describe(stop, portfolio, scale, initial, remark)
-    known: dict[tuple[str, str, str, int], Outcome] = {}
-    curves: list[Point] = []
-    if path is not None:
-        known = {row.key: row for row in read_rows(path, Outcome)}
-        curves = read_rows(_curves_path(path), Point)
-    wanted = [
-        (instance, name, seed) for seed in range(1, seeds + 1) for instance in instances for name in selectors
-    ]  # fmt: skip
-    missing = [job for job in wanted if (job[0].name, job[1], conditions, job[2]) not in known]
-
-    def run(job: tuple[Instance, str, int]) -> tuple[Outcome, list[Point]]:
-        instance, name, seed = job
-        result = solve(
-            instance,
-            stop,
-            selector=selectors[name],
-            portfolio=portfolio,
-            seed=seed,
-            scale=scale,
-            initial=initial,
+def _run_once(
+    key: RunKey, instance: Instance, selector: Selector, stop: Stop, portfolio: Portfolio, **options: Any
+) -> tuple[SelectorRun, list[Point]]:
+    result = solve(instance, stop, selector=selector, portfolio=portfolio, seed=key.seed, **options)
+    run = SelectorRun(
+        key.instance,
+        instance.customers,
+        key.contender,
+        key.conditions,
+        key.seed,
+        result.initial.cost,
+        result.cost,
+        result.iterations,
+        round(result.runtime, 4),
+        round(result.decision_time_share, 5),
+    )
+    trace = result.trace
+    places = np.unique(np.linspace(0, len(trace.time) - 1, CURVE_POINTS).round().astype(int))
+    return run, [
+        Point(
+            key.instance,
+            key.contender,
+            key.conditions,
+            key.seed,
+            round(trace.time[place], 4),
+            trace.iteration[place],
+            trace.best[place],
         )
-        outcome = Outcome(
-            instance.name,
-            instance.customers,
-            name,
-            conditions,
-            seed,
-            result.initial.cost,
-            result.cost,
-            result.iterations,
-            round(result.runtime, 4),
-            round(result.decision_time_share, 5),
-        )
-        trace = result.trace
-        places = np.unique(np.linspace(0, len(trace.time) - 1, CURVE_POINTS).round().astype(int))
-        points = [
-            Point(instance.name, name, conditions, seed, round(trace.time[k], 4), trace.iteration[k], trace.best[k])
-            for k in places
-        ]
-        return outcome, points
-
-    with ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(run, job) for job in missing]
-        try:
-            for number, future in enumerate(as_completed(waiting), len(wanted) - len(missing) + 1):
-                outcome, points = future.result()
-                known[outcome.key] = outcome
-                curves += points
-                if path is not None:
-                    append_rows(_curves_path(path), points)
-                    append_rows(path, [outcome])
-                notify(outcome, number, len(wanted))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    outcomes = [known[instance.name, name, conditions, seed] for instance, name, seed in wanted]
-    asked = {outcome.key for outcome in outcomes}
-    return outcomes, [
-        point for point in curves if (point.instance, point.selector, point.conditions, point.seed) in asked
+        for place in places
     ]
+
+
+def _curves(points: Iterable[Point], asked: Iterable[RunKey]) -> list[Point]:
+    """Return the points of the runs asked for; a curve that begins anew replaces what a killed run left of it."""
+    curves: dict[RunKey, list[Point]] = {}
+    for point in points:
+        if point.iteration == 0:
+            curves[point.key] = []
+        curves.setdefault(point.key, []).append(point)
+    wanted = set(asked)
+    return [point for key, curve in curves.items() if key in wanted for point in curve]
 
 
 def best_fixed(
@@ -228,52 +303,5 @@ def best_fixed(
     return pairs[int((costs / costs.min(axis=0)).mean(axis=1).argmin())]
 
 
-def judge(outcomes: Iterable[Outcome], reference: str) -> list[Verdict]:
-    """Compare every selector with the reference, pair by pair of instance and seed."""
-    from scipy.stats import rankdata, wilcoxon
-
-    costs: dict[str, dict[tuple[str, int], float]] = {}
-    for outcome in outcomes:
-        costs.setdefault(outcome.selector, {})[outcome.instance, outcome.seed] = outcome.cost
-    if reference not in costs:
-        raise InputError(f"selector {reference!r} is not among {', '.join(costs)}.")
-    best: dict[str, float] = {}
-    for entries in costs.values():
-        for (instance, _), cost in entries.items():
-            best[instance] = min(cost, best.get(instance, math.inf))
-    found = []
-    for selector, entries in costs.items():
-        keys = sorted(entries)
-        excess = float(np.mean([100 * (entries[key] / best[key[0]] - 1) for key in keys]))
-        own, other = (np.array([each[key] for key in keys]) for each in (entries, costs[reference]))
-        # Costs are subtracted first, so that differences of one size tie.
-        differences = 100 * (own - other) / other
-        p, effect = 1.0, 0.0
-        if np.any(differences != 0):
-            p = float(wilcoxon(differences, zero_method="wilcox").pvalue)
-            moved = differences[differences != 0]
-            ranks = rankdata(np.abs(moved))
-            effect = float((ranks[moved > 0].sum() - ranks[moved < 0].sum()) / ranks.sum())
-        found.append(Verdict(selector, excess, float(differences.mean()), confidence(differences), p, p, effect))
-    others = [verdict for verdict in found if verdict.selector != reference]
-    adjusted = dict(zip((v.selector for v in others), holm([v.p for v in others]), strict=True))
-    return [Verdict(**{**asdict(verdict), "adjusted": adjusted.get(verdict.selector, 1.0)}) for verdict in found]
-
-
-def holm(values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for several tests (Holm 1979).
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(values, kind="stable")
-    corrected = [0.0] * len(values)
-    largest = 0.0
-    for place, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(values) - place) * values[index]))
-        corrected[int(index)] = float(round(largest, 12))
-    return corrected
-
-
-def _curves_path(path: Path) -> Path:
-    return path.with_name(f"{path.stem}.curves{path.suffix}")
+def _curves_path(path: Path | None) -> Path | None:
+    return None if path is None else path.with_name(f"{path.stem}.curves{path.suffix}")

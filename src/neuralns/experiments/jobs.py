@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
-import logging
-import multiprocessing
-import os
-import signal
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from threading import Thread
+from types import TracebackType
 from typing import Any
 
 from neuralns import __version__
 from neuralns.errors import InputError
+from neuralns.experiments.store import JsonRows, Store
 
 FORMAT = 1
 ATTEMPTS = 3
@@ -62,49 +49,44 @@ class Done:
     processor: float
 
 
-class Journal:
-    """A file with one line for each finished job, the first line saying under which conditions.
+class JobStore:
+    """What jobs gave, as lines of a file, the first line saying under which conditions.
 
-    A line that a killed run left half-written is cut off. Conditions other than the file's are refused.
+    Attributes
+    ----------
+    done, calls
+        What jobs gave, by their names, and who did them.
     """
 
     def __init__(self, path: Path, conditions: Mapping[str, Any]) -> None:
+        head = {"neuralns": __version__, "format": FORMAT, **conditions}
         self.path = path
-        self.done: dict[str, Done] = {}
-        self.calls: list[dict[str, Any]] = []
-        self._head = {"neuralns": __version__, "format": FORMAT, **conditions}
-        try:
-            content = path.read_bytes() if path.exists() else b""
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror or error}).") from None
-        # Bytes of the file, and of its whole lines.
-        self._size, self._whole = len(content), content.rfind(b"\n") + 1
-        lines = content[: self._whole].split(b"\n")[:-1]
-        if not lines and not _line(self._head).startswith(content):
-            lines = [content]
-        for number, line in enumerate(lines, 1):
-            try:
-                entry = json.loads(line)
-                if number == 1:
-                    self._compare(entry)
-                elif "call" in entry:
-                    self.calls.append(entry["call"])
-                else:
-                    self.done[entry["job"]] = Done(entry["result"], entry["seconds"], entry["processor"])
-            except InputError:
-                raise
-            except (ValueError, KeyError, TypeError, RecursionError):
-                raise InputError(f"{path}, line {number}: is not a result of neuralns.") from None
+        self._rows = Store(path, JsonRows(head, _expect_entry))
+        self._take_in()
 
-    def _compare(self, head: Any) -> None:
-        if not isinstance(head, dict) or "neuralns" not in head:
-            raise ValueError
-        for name, value in self._head.items():
-            if head.get(name) != value:
-                raise InputError(
-                    f"{self.path}: holds results with {name} {head.get(name)}, but now it is {value}; choose another "
-                    "folder with --out."
-                )
+    def _take_in(self) -> None:
+        self.done: dict[str, Done] = {}
+        self.calls: list[Mapping[str, Any]] = []
+        for entry in self._rows.rows:
+            if "call" in entry:
+                self.calls.append(entry["call"])
+            else:
+                self.done[entry["job"]] = Done(entry["result"], entry["seconds"], entry["processor"])
+
+    def __enter__(self) -> JobStore:
+        self._rows.__enter__()
+        self._take_in()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._rows.__exit__(kind, error, traceback)
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """What jobs gave, by their names, without their times."""
+        return {name: done.result for name, done in self.done.items()}
 
     def add(self, job: Job, done: Done) -> None:
         """Write what a job gave."""
@@ -116,47 +98,24 @@ class Journal:
             "processor": done.processor,
             "result": done.result,
         }
-        before = self._whole
         try:
-            self._write(entry)
+            self._rows.add(entry)
         finally:
             # Ctrl-C may come when it is written already.
-            if self._whole > before:
+            if self._rows.rows and self._rows.rows[-1] is entry:
                 self.done[job.name] = done
 
-    def add_call(self, about: dict[str, Any]) -> None:
+    def add_call(self, about: Mapping[str, Any]) -> None:
         """Write who did the jobs since the last such line."""
-        self._write({"call": about})
+        self._rows.add({"call": about})
         self.calls.append(about)
 
-    def _write(self, entry: dict[str, Any]) -> None:
-        content = b"".join(map(_line, [entry] if self._whole else [self._head, entry]))
-        if self._size_now() != self._size:
-            raise InputError(f"{self.path}: has been written to by another run; let that one end first.")
-        grown = self._whole + len(content)
-        try:
-            with open(self.path, "ab") as file:
-                file.truncate(self._whole)
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be written ({error.strerror or error}).") from None
-        finally:
-            # After a full disk or Ctrl-C too: a line that came out half is cut off by the next writing.
-            self._size = self._size_now()
-            if self._size == grown:
-                self._whole = grown
 
-    def _size_now(self) -> int:
-        try:
-            return self.path.stat().st_size
-        except OSError:
-            return 0
-
-
-def _line(entry: Mapping[str, Any]) -> bytes:
-    return json.dumps(entry).encode() + b"\n"
+def _expect_entry(entry: Any) -> object:
+    """Return what a line holds; one that is neither of a job nor of a call is an error."""
+    if "call" in entry:
+        return entry["call"]
+    return {entry["job"]: Done(entry["result"], entry["seconds"], entry["processor"])}
 
 
 Work = Callable[..., Any]
@@ -174,17 +133,17 @@ class Failure:
 def run_jobs(
     work: Work,
     jobs: Sequence[Job],
-    journal: Journal,
+    store: JobStore,
     open_executor: Callable[[], Executor],
     window: int | None = None,
-    notify: Callable[[Job, Done | Failure], object] = lambda job, outcome: None,
+    notify: Callable[[Job, Done | Failure], object] = lambda job, end: None,
 ) -> list[Failure]:
-    """Do the jobs that the journal lacks, in their order; return those that failed every time.
+    """Do the jobs that the store lacks, in their order; return those that failed every time.
 
     At most ``window`` jobs are handed out at a time. Where a job takes its executor down with it, the jobs that were
     under way are tried again one by one, so that each is blamed only for itself.
     """
-    waiting = deque({job.name: job for job in jobs if job.name not in journal.done}.values())
+    waiting = deque({job.name: job for job in jobs if job.name not in store.done}.values())
     if not waiting:
         return []
     suspects: deque[Job] = deque()
@@ -217,7 +176,7 @@ def run_jobs(
                 error = future.exception()
                 if error is None:
                     done = Done(*future.result())
-                    journal.add(job, done)
+                    store.add(job, done)
                     notify(job, done)
                     continue
                 took_down = isinstance(error, BrokenExecutor)
@@ -252,26 +211,6 @@ def timed(work: Work, kind: str, settings: Mapping[str, Any]) -> tuple[Any, floa
     return result, time.perf_counter() - begin, time.process_time() - processor
 
 
-def process_pool(workers: int) -> Executor:
-    """Return an executor of processes that leave Ctrl-C to their parent, and do not outlive it."""
-    # Read by numeric libraries when they load, in the processes to come.
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ.setdefault(variable, "1")
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin_process)
-
-
-def _begin_process() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
 def _abandon(executor: Executor, running: Iterable[Future[Any]]) -> None:
     """Give up an executor together with the jobs under way."""
     processes = dict(getattr(executor, "_processes", None) or {})
@@ -280,40 +219,3 @@ def _abandon(executor: Executor, running: Iterable[Future[Any]]) -> None:
     executor.shutdown(wait=False)
     for process in processes.values():
         process.terminate()
-
-
-@contextmanager
-def cluster(address: str, patience: float = 10.0) -> Iterator[Callable[[], Executor]]:
-    """Connect to a Dask scheduler; give a function that returns its executor."""
-    try:
-        from distributed import Client, Security
-        from distributed.core import connect
-    except ImportError:
-        raise InputError("a cluster needs Dask; install it with: pip install 'neuralns[cluster]'.") from None
-
-    # What it logs with tracebacks comes from here as sentences.
-    for name in ("distributed", "distributed.client"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-
-    async def knock() -> None:
-        trying = connect(address, timeout=patience, **Security().get_connection_args("client"))
-        # Its own limit leaves out a server that accepts and then says nothing.
-        comm = await asyncio.wait_for(trying, 1.5 * patience)
-        await comm.close()
-
-    try:
-        # A client that cannot connect makes noise when it is thrown away.
-        asyncio.run(knock())
-        client = Client(address, timeout=patience, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).split()) or f"no answer in {1.5 * patience:g} s"
-        raise InputError(f"cluster {address!r} cannot be reached ({reason.rstrip('.')}).") from None
-    try:
-        if not client.scheduler_info().get("workers"):
-            raise InputError(
-                f"cluster {address!r} has no worker; start some with 'dask worker {address} --nthreads 1'."
-            )
-        # Tasks that count as pure are not done again when they failed.
-        yield partial(client.get_executor, pure=False)
-    finally:
-        client.close()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -16,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
+from neuralns.experiments.solver_runs import Solver
 from neuralns.problem.instance import Instance
 
 Routes = list[list[int]]
-Solve = Callable[[Instance, float, int], Routes]
 Whole = npt.NDArray[np.int64]
 
 
@@ -121,7 +120,7 @@ def solve_vroom(instance: Instance, seconds: float, seed: int) -> Routes:
     return [group["id"].astype(int).tolist() for _, group in jobs.groupby("vehicle_id", sort=True)]
 
 
-PEERS: dict[str, tuple[str | None, Solve]] = {
+PEERS: dict[str, tuple[str | None, Solver]] = {
     "neuralns": (None, solve_neuralns),
     "PyVRP": ("pyvrp", solve_pyvrp),
     "HGS-CVRP": ("hygese", solve_hgs),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
 from typing import Any
 
-from neuralns.experiments.rows import read_rows
+from neuralns.experiments.store import read_rows
+from neuralns.reproduction.tables import Cell, Place
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,22 @@ def published_objectives() -> tuple[PublishedObjective, ...]:
     return _read("table2.csv", PublishedObjective)
 
 
+def published_cells() -> dict[Place, Cell]:
+    """Return the published numbers by their places; they are those of setting paper.
+
+    >>> published_cells()[Place("table2", "paper", "C", 2, "DQN", "avg")].mean
+    316.28
+    """
+    found = {
+        Place("table1", "paper", row.instance, row.destroy_operators, row.agent): Cell(row.mean_reward, row.ci, ())
+        for row in published_rewards()
+    }
+    for row in published_objectives():
+        place = Place("table2", "paper", row.instance, row.destroy_operators, row.agent, row.statistic)
+        found[place] = Cell(row.objective, math.nan, ())
+    return found
+
+
 def _read(name: str, kind: type[Any]) -> tuple[Any, ...]:
-    with as_file(files("neuralns.experiments").joinpath("published", name)) as path:
+    with as_file(files("neuralns.reproduction").joinpath("published", name)) as path:
         return tuple(read_rows(path, kind))

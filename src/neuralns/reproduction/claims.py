@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Any, TypeVar
 
 import numpy as np
 
-from neuralns.experiments.comparison import holm
-from neuralns.experiments.paper import EXPERIMENTS, INSTANCES, Plan, Tables
+from neuralns.reproduction.contrasts import Contrast, compare_agents, contrasts
+from neuralns.reproduction.plan import INSTANCES, Plan
+from neuralns.reproduction.tables import Cell, Cells, Place
 
-LEVEL = 0.05
-"""Differences with a corrected p below it count as significant."""
 LARGE = 5
 """The portfolios about which the paper's claims are have at least that many destroy operators."""
 JUMPS = (5, 12)
@@ -22,98 +20,6 @@ CLOSED = 0.25
 """A gap has closed when only this share of it is left."""
 ALIKE = 0.02
 """Agents whose means differ by at most this share are not different."""
-
-Place = TypeVar("Place", bound=Hashable)
-
-
-# --- Results by their keys, and tests between them. -------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A figure of a table: mean over seeds, half of its 95 % interval (NaN for one seed), the value of each seed."""
-
-    mean: float
-    ci: float
-    values: tuple[float, ...]
-
-
-Cells = Mapping[tuple[Any, ...], Cell]
-"""Figures under experiment, setting, instance, the number that varies (|D|, n, d, τ), agent and statistic."""
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """First minus second; ``p`` of Welch's t-test over seeds after Holm's correction, NaN if one has a single seed."""
-
-    difference: float
-    p: float
-
-    @property
-    def significant(self) -> bool:
-        return self.p < LEVEL
-
-
-def cells_of(tables: Tables) -> dict[tuple[Any, ...], Cell]:
-    """Return the figures of all tables by their keys."""
-    values = dict(tables.values)
-    found = {}
-    for experiment in EXPERIMENTS:
-        for row in getattr(tables, experiment):
-            *place, mean, ci, _ = astuple(row)
-            key = (experiment, *place)
-            found[key] = Cell(mean, ci, tuple(values.get(key, ())))
-    return found
-
-
-def welch(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return p of Welch's t-test, two-sided; NaN if there is nothing to estimate a variance from.
-
-    Values that are all the same, as those of agents without chance are, count as known exactly.
-    """
-    from scipy.stats import ttest_ind_from_stats
-
-    if min(len(first), len(second)) < 2:
-        return math.nan
-    if np.ptp(first) == np.ptp(second) == 0:
-        return 1.0 if first[0] == second[0] else 0.0
-    parts = [(np.mean(each), np.std(each, ddof=1) if np.ptp(each) > 0 else 0.0, len(each)) for each in (first, second)]
-    return float(ttest_ind_from_stats(*parts[0], *parts[1], equal_var=False).pvalue)
-
-
-def contrasts(pairs: Mapping[Place, tuple[Cell, Cell]]) -> dict[Place, Contrast]:
-    """Compare pairs of figures; p is corrected for their number."""
-    raw = {place: welch(first.values, second.values) for place, (first, second) in pairs.items()}
-    tested = [place for place, p in raw.items() if not math.isnan(p)]
-    corrected = dict(zip(tested, holm([raw[place] for place in tested]), strict=True))
-    return {
-        place: Contrast(first.mean - second.mean, corrected.get(place, math.nan))
-        for place, (first, second) in pairs.items()
-    }
-
-
-def agents(
-    cells: Cells, experiment: str, setting: str, first: str, second: str, *statistic: str
-) -> dict[tuple[str, Any], Contrast]:
-    """Compare two agents in all cells of an experiment and a setting that have both."""
-    pairs = {}
-    for key, cell in cells.items():
-        if key[:2] == (experiment, setting) and key[4:] == (first, *statistic):
-            other = cells.get((*key[:4], second, *statistic))
-            if other is not None:
-                pairs[key[2], key[3]] = (cell, other)
-    return contrasts(pairs)
-
-
-def over_all(found: Mapping[Any, Contrast]) -> float:
-    """Return p of the Wilcoxon signed-rank test over cells, NaN for less than six, which could not be significant."""
-    from scipy.stats import wilcoxon
-
-    moved = [each.difference for each in found.values() if each.difference != 0]
-    return float(wilcoxon(np.round(moved, 6)).pvalue) if len(moved) >= 6 else math.nan
-
-
-# --- Claims. ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -179,17 +85,20 @@ def verdict(conditions: Sequence[Condition]) -> str:
 
 def _beats(
     cells: Cells, experiment: str, setting: str, numbers: Sequence[int], first: str, others: Sequence[str],
-    *statistic: str, lower: bool = False,
+    statistic: str = "", lower: bool = False,
 ) -> Condition:  # fmt: skip
     """Look whether an agent is significantly better than each of the others."""
-    found = [agents(cells, experiment, setting, first, other, *statistic) for other in others]
-    wanted = list(product(INSTANCES, numbers))
+    found = [compare_agents(cells, experiment, setting, first, other, statistic) for other in others]
+    wanted = [
+        Place(experiment, setting, instance, number, first, statistic)
+        for instance, number in product(INSTANCES, numbers)
+    ]
     judged = [place for place in wanted if all(place in each and not math.isnan(each[place].p) for each in found)]
     met = sum(
         all(each[place].significant and (each[place].difference < 0) == lower for each in found) for place in judged
     )
     means = [
-        f"{agent} {np.mean([cells[experiment, setting, *place, agent, *statistic].mean for place in judged]):.1f}"
+        f"{agent} {np.mean([cells[place.of(agent)].mean for place in judged]):.1f}"
         for agent in (first, *others)
         if judged
     ]
@@ -199,7 +108,7 @@ def _beats(
 def _table1(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
     rises: dict[str, dict[int, float]] = {}
     for instance in INSTANCES:
-        row = [cells.get(("table1", setting, instance, number, "DQN")) for number in plan.destroys]
+        row = [cells.get(Place("table1", setting, instance, number, "DQN")) for number in plan.destroys]
         if all(row) and set(JUMPS) <= set(plan.destroys[1:]):
             means = [cell.mean for cell in row if cell]
             rises[instance] = {b: high - low for b, (low, high) in zip(plan.destroys[1:], pairwise(means), strict=True)}
@@ -219,13 +128,14 @@ def _table1(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
 
 
 def _table2(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
-    alike = agents(cells, "table2", setting, "CRW", "RAN", "avg")
-    wanted = list(product(INSTANCES, _large(plan)))
+    alike = compare_agents(cells, "table2", setting, "CRW", "RAN", "avg")
+    wanted = [
+        Place("table2", setting, instance, number, "CRW", "avg")
+        for instance, number in product(INSTANCES, _large(plan))
+    ]
     judged = [place for place in wanted if place in alike]
     mean = signed(float(np.mean([alike[place].difference for place in judged]))) if judged else ""
-    near = [
-        abs(alike[place].difference) <= ALIKE * cells["table2", setting, *place, "RAN", "avg"].mean for place in judged
-    ]
+    near = [abs(alike[place].difference) <= ALIKE * cells[place.of("RAN")].mean for place in judged]
     return [
         _beats(cells, "table2", setting, _large(plan), "DQN", ("LRW", "CRW", "RAN"), "avg", lower=True),
         _beats(cells, "table2", setting, _large(plan), "LRW", ("CRW",), "avg", lower=True),
@@ -240,9 +150,9 @@ def _scaling(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
 def _scale(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
     gaps = []
     for instance, other in product(INSTANCES, ("LRW", "RAN")):
-        keys = [("scale", setting, instance, number) for number in plan.scales]
-        if all((*key, agent) in cells for key in keys for agent in ("DQN", other)):
-            gaps.append([cells[*key, "DQN"].mean - cells[*key, other].mean for key in keys])
+        places = [Place("scale", setting, instance, number, "DQN") for number in plan.scales]
+        if all(place in cells and place.of(other) in cells for place in places):
+            gaps.append([cells[place].mean - cells[place.of(other)].mean for place in places])
     means = [f"{mean:.1f}".replace("-", "−") for mean in np.mean(gaps, axis=0)] if gaps else []
     shown = "; ".join(f"d = {number}: {mean}" for number, mean in zip(plan.scales, means, strict=False))
     wanted = 2 * len(INSTANCES)
@@ -258,23 +168,22 @@ def _scale(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
 
 
 def _temperature(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
-    def pairs(steps: Sequence[tuple[float, float]]) -> dict[Any, tuple[Cell, Cell]]:
-        found = {}
-        for instance, (low, high) in product(INSTANCES, steps):
-            keys = [("temperature", setting, instance, value, "avg") for value in (high, low)]
-            if all(key in cells for key in keys):
-                found[instance, high] = (cells[keys[0]], cells[keys[1]])
-        return found
+    def at(instance: str, value: float) -> Place:
+        return Place("temperature", setting, instance, value, "DQN", "avg")
 
     def tested(steps: Sequence[tuple[float, float]]) -> list[Contrast]:
-        return [each for each in contrasts(pairs(steps)).values() if not math.isnan(each.p)]
+        pairs: dict[Place, tuple[Cell, Cell]] = {}
+        for instance, (low, high) in product(INSTANCES, steps):
+            if at(instance, low) in cells and at(instance, high) in cells:
+                pairs[at(instance, high)] = (cells[at(instance, high)], cells[at(instance, low)])
+        return [each for each in contrasts(pairs).values() if not math.isnan(each.p)]
 
     ends = tested([(plan.temperatures[0], plan.temperatures[-1])])
     steps = list(pairwise(plan.temperatures))
     each_step = tested(steps)
     means = []
     for value in plan.temperatures:
-        found = [cells.get(("temperature", setting, instance, value, "avg")) for instance in INSTANCES]
+        found = [cells.get(at(instance, value)) for instance in INSTANCES]
         if all(found):
             means.append(f"τ = {value:g}: {np.mean([cell.mean for cell in found if cell]):.1f}")
     return [

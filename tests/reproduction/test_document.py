@@ -8,7 +8,7 @@ import re
 import pytest
 from matplotlib.figure import Figure
 
-from neuralns.experiments.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Table
+from neuralns.reproduction.document import Block, Bullets, Code, Document, Heading, Paragraph, Picture, Table
 
 
 def test_blocks_become_html() -> None:

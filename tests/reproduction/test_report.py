@@ -13,13 +13,14 @@ import pytest
 
 import results
 from neuralns import InputError
-from neuralns.experiments.claims import CLAIMS, agents, cells_of
-from neuralns.experiments.document import Block, Bullets, Code, Document, Heading, Paragraph, Table
-from neuralns.experiments.jobs import Done, Journal
-from neuralns.experiments.paper import FULL, QUICK, Plan, Tables
-from neuralns.experiments.published import published_rewards
-from neuralns.experiments.report import make_report, write_report
-from neuralns.experiments.reproduce import Reproduced
+from neuralns.experiments.jobs import Done, JobStore
+from neuralns.reproduction.claims import CLAIMS
+from neuralns.reproduction.contrasts import compare_agents
+from neuralns.reproduction.document import Block, Bullets, Code, Document, Heading, Paragraph, Table
+from neuralns.reproduction.plan import FULL, QUICK, Plan
+from neuralns.reproduction.published import published_rewards
+from neuralns.reproduction.report import make_report, write_report
+from neuralns.reproduction.tables import Place, Tables
 
 INSTANCES = ("C", "R", "RC")
 FIGURES = {"table1-paper", "table1-distance", "table2-paper", "table2-distance", "scaling-paper", "scale-paper",
@@ -189,7 +190,7 @@ def test_texts_from_outside_are_escaped() -> None:
 
 
 def test_every_claim_has_a_verdict_a_rule_and_evidence(tables: Tables, full: Document) -> None:
-    cells = cells_of(tables)
+    cells = tables.cells
     rows = only_table(section(full, "The paper's claims in short")).rows
     for claim, row in zip(CLAIMS, rows, strict=True):
         found, evidence = claim.judge(cells, FULL, "paper")
@@ -202,10 +203,11 @@ def test_every_claim_has_a_verdict_a_rule_and_evidence(tables: Tables, full: Doc
 
 
 def test_verdicts_follow_the_results() -> None:
-    def reversed_temperatures(*key: Any) -> float | None:
-        change = -50 * np.log10(key[3]) if key[:2] == ("temperature", "paper") else 0.0
-        usual = results.usual(*key)
-        return None if key[0] == "scale" or usual is None else usual + change
+    def reversed_temperatures(place: Place) -> float | None:
+        heated = (place.experiment, place.setting) == ("temperature", "paper")
+        change = -50 * np.log10(place.number) if heated else 0.0
+        usual = results.usual(place)
+        return None if place.experiment == "scale" or usual is None else usual + change
 
     rows = only_table(section(report(results.make_tables(reversed_temperatures)), "The paper's claims in short")).rows
     assert [row[2] for row in rows] == ["holds", "holds", "holds", "not tested", "does not hold"]
@@ -235,7 +237,7 @@ def test_a_full_run_has_no_warning(full: Document) -> None:
 def test_the_share_of_the_way_to_the_oracle_is_that_of_the_means(full: Document) -> None:
     first = next(block for block in section(full, "What the paper does not report") if isinstance(block, Table))
     rewards = {
-        agent: np.mean([results.usual("table1", "paper", i, n, agent) for i in INSTANCES for n in range(2, 13)])
+        agent: np.mean([results.usual(Place("table1", "paper", i, n, agent)) for i in INSTANCES for n in range(2, 13)])
         for agent in ("FIXED", "DQN", "ORACLE")
     }
     share = 100 * (rewards["DQN"] - rewards["FIXED"]) / (rewards["ORACLE"] - rewards["FIXED"])
@@ -245,12 +247,14 @@ def test_the_share_of_the_way_to_the_oracle_is_that_of_the_means(full: Document)
 
 
 def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
-    def mean(*key: Any) -> float | None:
-        if key[0] == "table1" and key[4] == "DQN":
-            fixed = results.usual(*key[:4], "FIXED")
+    changes = {("C", 3): 30.0, ("C", 12): 30.0, ("RC", 7): 30.0, ("R", 4): -30.0}
+
+    def mean(place: Place) -> float | None:
+        if (place.experiment, place.agent) == ("table1", "DQN"):
+            fixed = results.usual(place.of("FIXED"))
             assert fixed is not None
-            return fixed + {("C", 3): 30.0, ("C", 12): 30.0, ("RC", 7): 30.0, ("R", 4): -30.0}.get(key[2:4], 0.0)
-        return results.usual(*key)
+            return fixed + changes.get((place.instance, int(place.number)), 0.0)
+        return results.usual(place)
 
     text = words(section(report(results.make_tables(mean)), "What the paper does not report"))
     assert (
@@ -266,7 +270,7 @@ def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
 
 
 def test_an_oracle_that_is_no_better_has_no_share_of_the_way() -> None:
-    tables = results.make_tables(lambda *key: 100.0)
+    tables = results.make_tables(lambda place: 100.0)
     rows = [block for block in section(report(tables), "What the paper does not report") if isinstance(block, Table)]
     assert rows[0].rows[0] == ("paper", "33", "100.0", "100.0", "100.0", "–")
 
@@ -338,16 +342,16 @@ def test_published_numbers_stand_beside_ours(tables: Tables, full: Document) -> 
 
 
 def test_errors_against_the_published_columns_are_over_all_cells() -> None:
-    def mean(*key: Any) -> float | None:
+    def mean(place: Place) -> float | None:
         # Exactly published, but for RAN, which is off by ±3 in turn.
-        if key[:2] == ("table1", "paper") and key[4] in ("DQN", "LRW", "RAN"):
+        if (place.experiment, place.setting) == ("table1", "paper") and place.agent in ("DQN", "LRW", "RAN"):
             (found,) = [
                 row.mean_reward
                 for row in published_rewards()
-                if (row.instance, row.destroy_operators, row.agent) == key[2:]
+                if (row.instance, row.destroy_operators, row.agent) == (place.instance, place.number, place.agent)
             ]
-            return found if key[4] != "RAN" else found - 3 if key[3] % 2 else found + 3
-        return results.usual(*key)
+            return found if place.agent != "RAN" else found - 3 if place.number % 2 else found + 3
+        return results.usual(place)
 
     blocks = section(report(results.make_tables(mean)), "All numbers")
     table = next(block for block in blocks if isinstance(block, Table))
@@ -362,11 +366,11 @@ def test_errors_against_the_published_columns_are_over_all_cells() -> None:
 def test_significance_is_given_for_each_cell(tables: Tables, full: Document) -> None:
     blocks = section(full, "Significance")
     first = next(block for block in blocks if isinstance(block, Table))
-    found = {other: agents(cells_of(tables), "table1", "paper", "DQN", other) for other in ("LRW", "FIXED")}
+    found = {other: compare_agents(tables.cells, "table1", "paper", "DQN", other) for other in ("LRW", "FIXED")}
     assert first.head[:3] == ("|D|", "C: DQN − LRW", "C: DQN − FIXED")
-    assert first.rows[0][1] == f"−2.0 ({found['LRW']['C', 2].p:.3f})"
+    assert first.rows[0][1] == f"−2.0 ({found['LRW'][Place('table1', 'paper', 'C', 2, 'DQN')].p:.3f})"
     assert first.rows[3][1] == "+50.0 (< 0.001)"
-    assert first.rows[0][6] == f"+2.0 ({found['FIXED']['RC', 2].p:.3f})"
+    assert first.rows[0][6] == f"+2.0 ({found['FIXED'][Place('table1', 'paper', 'RC', 2, 'DQN')].p:.3f})"
     assert first.rows[-1][6] == "+8.0 (< 0.001)"
     overall = np.mean([each.difference for each in found["LRW"].values()])
     assert f"- DQN − LRW over 33 cells: +{overall:.1f} on average, Wilcoxon p \\< 0.001." in words(blocks)
@@ -397,7 +401,7 @@ def test_temperatures_are_drawn_as_means_over_the_instances(full: Document) -> N
     mean, least = (np.asarray(line.get_ydata(), dtype=float) for line in axes[0].lines)
     for name, line in (("avg", mean), ("min", least)):
         wanted = [
-            np.mean([results.usual("temperature", "paper", i, heat, name) for i in INSTANCES])
+            np.mean([results.usual(Place("temperature", "paper", i, heat, "DQN", name)) for i in INSTANCES])
             for heat in FULL.temperatures
         ]
         assert line == pytest.approx(wanted, abs=1e-3)
@@ -408,9 +412,9 @@ def test_temperatures_are_drawn_as_means_over_the_instances(full: Document) -> N
 
 def test_gaps_are_shown_as_dashes_and_counted() -> None:
     mean = results.without(
-        lambda *key: key[:4] == ("table1", "paper", "C", 9) and key[4] in ("DQN", "ORACLE"),
-        lambda *key: key[0] == "temperature" and key[2:4] == ("RC", 10.0),
-        lambda *key: key[0] in ("table2", "scaling"),
+        lambda place: place in [Place("table1", "paper", "C", 9, agent) for agent in ("DQN", "ORACLE")],
+        lambda place: (place.experiment, place.instance, place.number) == ("temperature", "RC", 10.0),
+        lambda place: place.experiment in ("table2", "scaling"),
     )
     found = report(results.make_tables(mean))
     text = words(section(found, "What was run"))
@@ -459,7 +463,7 @@ def test_agents_without_chance_can_be_compared() -> None:
     found = report(results.make_tables(spread=0.0))
     first = next(block for block in section(found, "Significance") if isinstance(block, Table))
     assert first.rows[3][1] == "+50.0 (< 0.001)"
-    same = report(results.make_tables(lambda *key: 100.0, spread=0.0))
+    same = report(results.make_tables(lambda place: 100.0, spread=0.0))
     first = next(block for block in section(same, "Significance") if isinstance(block, Table))
     assert first.rows[3][1] == "+0.0 (1.000)"
     assert {row[2] for row in only_table(section(same, "The paper's claims in short")).rows} == {"does not hold"}
@@ -468,16 +472,16 @@ def test_agents_without_chance_can_be_compared() -> None:
 # --- Files. -----------------------------------------------------------------------------------------------------------
 
 
-def reproduced(folder: Path, tables: Tables) -> Reproduced:
-    journal = Journal(folder / "jobs.jsonl", {})
-    journal.done = {"a": Done(None, 100.0, 90.0), "b": Done(None, 3500.0, 30.0)}
-    journal.calls = [dict(call) for call in results.CALLS]
-    return Reproduced(tables, journal, 2, (), 1.0)
+def done_in(folder: Path) -> JobStore:
+    store = JobStore(folder / "jobs.jsonl", {})
+    store.done = {"a": Done(None, 100.0, 90.0), "b": Done(None, 3500.0, 30.0)}
+    store.calls = [dict(call) for call in results.CALLS]
+    return store
 
 
 def test_the_report_is_written_with_its_figures(tmp_path: Path) -> None:
-    mean = results.without(lambda *key: key[0] not in ("table1", "temperature"))
-    written = write_report(reproduced(tmp_path, results.make_tables(mean)), FULL, False, tmp_path)
+    mean = results.without(lambda place: place.experiment not in ("table1", "temperature"))
+    written = write_report(results.make_tables(mean), FULL, done_in(tmp_path), False, tmp_path)
     figures = [f"figures/{name}.png" for name in ("table1-paper", "table1-distance", "temperature")]
     assert [str(path.relative_to(tmp_path)) for path in written] == ["report.html", "report.md", *figures]
     assert all((tmp_path / name).read_bytes().startswith(b"\x89PNG") for name in figures)
@@ -486,11 +490,11 @@ def test_the_report_is_written_with_its_figures(tmp_path: Path) -> None:
     assert "All jobs together took 1 h 0 min on the clock and 2 min of processors, which is 60 s for two" in text
     assert "quick run" not in text
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    write_report(reproduced(tmp_path, Tables()), QUICK, True, tmp_path)
+    write_report(Tables(), QUICK, done_in(tmp_path), True, tmp_path)
     assert "quick run" in (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "figures").write_text("")
     with pytest.raises(InputError, match=r"figures: cannot be made a folder \(File exists\)\."):
-        write_report(reproduced(tmp_path, Tables()), FULL, False, tmp_path)
+        write_report(Tables(), FULL, done_in(tmp_path), False, tmp_path)

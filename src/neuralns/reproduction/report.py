@@ -6,20 +6,23 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from neuralns import plot
 from neuralns.errors import InputError
-from neuralns.experiments.claims import CLAIMS, VERDICT_RULE, Cells, Claim, agents, cells_of
-from neuralns.experiments.document import FIGURES, Block, Bullets, Code, Document, Heading, Paragraph, Table
-from neuralns.experiments.numbers import KINDS, NONE, number_blocks, pictures, published_cells, significance_blocks
-from neuralns.experiments.paper import DQN_GRID, INSTANCES, Plan, Tables, settings_of
+from neuralns.experiments.jobs import JobStore
 from neuralns.files import write_bytes
-
-if TYPE_CHECKING:
-    from neuralns.experiments.reproduce import Reproduced
+from neuralns.reproduction.claims import CLAIMS, VERDICT_RULE, Claim
+from neuralns.reproduction.contrasts import compare_agents
+from neuralns.reproduction.document import FIGURES, Block, Bullets, Code, Document, Heading, Paragraph, Table
+from neuralns.reproduction.layout import LAYOUTS, NONE, wanted_places
+from neuralns.reproduction.plan import DQN_GRID, INSTANCES, Plan, settings_of
+from neuralns.reproduction.published import published_cells
+from neuralns.reproduction.report_figures import pictures
+from neuralns.reproduction.report_tables import number_blocks, significance_blocks
+from neuralns.reproduction.tables import Cells, Place, Tables
 
 ABOUT_AGENTS = (
     "DQN: the learned policy. A multi-layer perceptron, or the graph attention network (GNN) where instances grow.",
@@ -41,11 +44,11 @@ READINGS = (
 )
 
 
-def write_report(found: Reproduced, plan: Plan, quick: bool, folder: Path) -> list[Path]:
+def write_report(tables: Tables, plan: Plan, store: JobStore, quick: bool, folder: Path) -> list[Path]:
     """Write ``report.html``, and ``report.md`` with its figures, to a folder; return the files."""
-    done = found.journal.done.values()
+    done = store.done.values()
     report = make_report(
-        found.tables, plan, found.journal.calls, quick=quick,
+        tables, plan, store.calls, quick=quick,
         job_seconds=sum(job.seconds for job in done), processor_seconds=sum(job.processor for job in done),
     )  # fmt: skip
     written = [folder / "report.html", folder / "report.md"]
@@ -79,8 +82,7 @@ def make_report(
     job_seconds, processor_seconds
         Taken by all jobs together, on the clock and of a processor.
     """
-    cells = cells_of(tables)
-    published = published_cells()
+    cells, published = tables.cells, published_cells()
     blocks: list[Block] = [
         *_beginning(plan, quick),
         *_verdicts(cells, plan, quick),
@@ -108,12 +110,13 @@ def _beginning(plan: Plan, quick: bool) -> Iterable[Block]:
             "shows nothing about the paper; no number below is a result.",
             strong=True,
         )
+    seeds = _count(len(plan.seed_numbers), "seed")
     yield Paragraph(
         "The experiments of “Graph Reinforcement Learning for Operator Selection in the ALNS Metaheuristic” (Johnn, "
-        f"Darvariu, Handl & Kalcsics) with neuralns: {_count(plan.seeds, 'seed')}, {plan.tours} test tours, 20 "
-        "customers unless said otherwise. ± is half of the 95 % interval of a mean over seeds. Setting paper has the "
-        "objective behind the published numbers (100 × tours + length, coordinates scaled to 1), setting distance the "
-        "length of the tours, as the paper's text reads."
+        f"Darvariu, Handl & Kalcsics) with neuralns: {seeds}, {plan.tours} test tours, 20 customers unless said "
+        "otherwise. ± is half of the 95 % interval of a mean over seeds. Setting paper has the objective behind the "
+        "published numbers (100 × tours + length, coordinates scaled to 1), setting distance the length of the tours, "
+        "as the paper's text reads."
     )
     yield Bullets(ABOUT_AGENTS)
     yield Paragraph(READINGS)
@@ -158,13 +161,9 @@ def _what_was_run(
         f"which is {duration(processor_seconds / 2)} for two cores that do nothing else."
     )
     absent, gaps = [], []
-    for experiment, kind in KINDS.items():
-        wanted = [
-            (experiment, *key, *statistic)
-            for key in product(settings_of(experiment), INSTANCES, getattr(plan, kind.axis), kind.columns)
-            for statistic in kind.statistics
-        ]
-        missing = sum(key not in cells for key in wanted)
+    for experiment in LAYOUTS:
+        wanted = wanted_places(experiment, plan)
+        missing = sum(place not in cells for place in wanted)
         if missing == len(wanted):
             absent.append(experiment)
         elif missing:
@@ -191,7 +190,7 @@ def _claims(cells: Cells, plan: Plan, published: Cells, quick: bool) -> Iterable
         yield Paragraph(f"The paper: {claim.text}")
         yield Paragraph(f"Our rule: {claim.rule}")
         yield Bullets(evidence)
-        if any(key[:2] == (claim.experiment, "distance") for key in cells):
+        if any((place.experiment, place.setting) == (claim.experiment, "distance") for place in cells):
             found, evidence = _judge(claim, cells, plan, "distance", quick)
             yield Paragraph(f"Setting distance, by the same rule: {found}. {' '.join(evidence)}")
         yield from pictures(cells, plan, published, claim.experiment)
@@ -202,21 +201,23 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
     rows: list[tuple[str, ...]] = []
     notes = []
     for setting in settings_of("table1"):
+        fixed_places = [
+            Place("table1", setting, instance, number, "FIXED")
+            for instance, number in product(INSTANCES, plan.destroys)
+        ]
         places = [
-            place
-            for place in product(INSTANCES, plan.destroys)
-            if all(("table1", setting, *place, agent) in cells for agent in ("FIXED", "DQN", "ORACLE"))
+            place for place in fixed_places if all(place.of(agent) in cells for agent in ("FIXED", "DQN", "ORACLE"))
         ]
         if places:
             fixed, dqn, oracle = (
-                float(np.mean([cells["table1", setting, *place, agent].mean for place in places]))
+                float(np.mean([cells[place.of(agent)].mean for place in places]))
                 for agent in ("FIXED", "DQN", "ORACLE")
             )
             share = NONE if oracle <= fixed else f"{round(100 * (dqn - fixed) / (oracle - fixed))} %".replace("-", "−")
             rows.append((setting, str(len(places)), f"{fixed:.1f}", f"{dqn:.1f}", f"{oracle:.1f}", share))
         notes += [
-            _against_fixed(cells, experiment, setting, *statistic)
-            for experiment, *statistic in (("table1",), ("table2", "avg"), ("scaling",))
+            _against_fixed(cells, experiment, setting, statistic)
+            for experiment, statistic in (("table1", ""), ("table2", "avg"), ("scaling", ""))
         ]
     if rows:
         yield Paragraph(
@@ -228,40 +229,42 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
         yield Paragraph("There are no results for it.")
     if any(notes):
         yield Bullets(tuple(note for note in notes if note))
-    pairs = dict(tables.pairs)
     for setting in settings_of("table1"):
-        numbers = sorted({number for where, _, number in pairs if where == setting})
+        numbers = sorted({int(place.number) for place in tables.pairs if place.setting == setting})
         if numbers:
             yield Paragraph(f"The best fixed pairs, setting {setting}:")
             yield Table(
                 ("|D|", *INSTANCES),
                 tuple(
-                    (str(number), *(", ".join(pairs.get((setting, name, number), (NONE,))) for name in INSTANCES))
-                    for number in numbers
+                    (str(number), *(_pair(tables, setting, name, number) for name in INSTANCES)) for number in numbers
                 ),
                 4,
             )
 
 
-def _against_fixed(cells: Cells, experiment: str, setting: str, *statistic: str) -> str:
+def _pair(tables: Tables, setting: str, instance: str, number: int) -> str:
+    return ", ".join(tables.pairs.get(Place("table1", setting, instance, number, "FIXED"), (NONE,)))
+
+
+def _against_fixed(cells: Cells, experiment: str, setting: str, statistic: str) -> str:
     """Say in which cells the DQN is better than the best fixed pair; nothing if that could not be tested."""
-    kind = KINDS[experiment]
+    layout = LAYOUTS[experiment]
     found = {
         place: each
-        for place, each in agents(cells, experiment, setting, "DQN", "FIXED", *statistic).items()
+        for place, each in compare_agents(cells, experiment, setting, "DQN", "FIXED", statistic).items()
         if not math.isnan(each.p)
     }
     sure = {place: each for place, each in found.items() if each.significant}
-    better = [place for place, each in sure.items() if (each.difference < 0) == (kind.value == "F")]
+    better = [place for place, each in sure.items() if (each.difference < 0) == (layout.value == "F")]
     names = "; ".join(
-        f"{name} at {kind.label} = {', '.join(str(number) for each, number in better if each == name)}"
+        f"{name} at {layout.label} = {', '.join(str(place.number) for place in better if place.instance == name)}"
         for name in INSTANCES
-        if any(each == name for each, _ in better)
+        if any(place.instance == name for place in better)
     )
     if not found:
         return ""
     return (
-        f"{kind.title}, setting {setting}: the DQN is significantly better than the best fixed pair in {len(better)} "
+        f"{layout.title}, setting {setting}: the DQN is significantly better than the best fixed pair in {len(better)} "
         f"of {len(found)} cells{f' ({names})' if names else ''}, significantly worse in {len(sure) - len(better)}."
     )
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from neuralns.experiments.published import (
+from neuralns.reproduction.published import (
     PublishedObjective,
     PublishedReward,
     published_objectives,

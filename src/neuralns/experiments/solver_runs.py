@@ -1,4 +1,4 @@
-"""Runs of several solvers on several instances with equal time: one at a time, each in a process on one core.
+"""Runs of several solvers on several instances with equal time, each in a process of its own on one core.
 
 Every solution is checked and costed by our own code. Results go to a CSV file as they come; a second call does only
 what is missing there.
@@ -9,26 +9,30 @@ from __future__ import annotations
 import multiprocessing
 import os
 import queue
+import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.experiments.rows import append_rows, read_rows
+from neuralns.experiments.runs import RunKey, do_missing
+from neuralns.experiments.seeds import seeds_from
+from neuralns.experiments.store import CsvRows, Store
+from neuralns.files import check_writable
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
-Contestant = Callable[[Instance, float, int], list[list[int]]]
+Solver = Callable[[Instance, float, int], list[list[int]]]
 """Takes an instance, seconds and a seed, and returns routes. It must be a function at the top of a module."""
 
 
 @dataclass(frozen=True)
-class Run:
+class SolverRun:
     """One row of the results."""
 
     instance: str
@@ -44,62 +48,75 @@ class Run:
     wall: float
 
     @property
-    def key(self) -> tuple[str, str, float, int]:
+    def key(self) -> RunKey:
         """What tells runs apart."""
-        return self.instance, self.solver, self.seconds, self.seed
+        return solver_run_key(self.instance, self.solver, self.seconds, self.seed)
 
 
-def compete(
-    contestants: dict[str, Contestant],
+Notify = Callable[[SolverRun, int, int], object]
+"""Told of each run when it has ended, with the runs that are there and the runs in all."""
+
+
+def solver_run_key(instance: str, solver: str, seconds: float, seed: int) -> RunKey:
+    """Return what tells the runs of solvers apart."""
+    return RunKey(instance, solver, f"{float(seconds)} s", seed)
+
+
+def run_solvers(
+    solvers: Mapping[str, Solver],
     instances: Sequence[Instance],
     seconds: float,
-    seeds: int,
+    seeds: int | Sequence[int],
     path: Path,
     cores: Sequence[int | None] = (None,),
-    notify: Callable[[Run, int, int], None] = lambda run, done, total: None,
-) -> list[Run]:
+    notify: Notify = lambda run, done, total: None,
+) -> list[SolverRun]:
     """Run every solver on every instance with every seed, unless the file has that run; return all runs asked for.
 
     Solvers take turns within each instance and seed, so that slow phases of a machine hit all of them. Each of the
-    ``cores`` has one run at a time (None: wherever the system puts it).
+    ``cores`` has one run at a time (None: wherever the system puts it). So many seeds are those from 1 on.
     """
     # Read by libraries when they load, in the processes to come.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
-    known = {run.key: run for run in read_rows(path, Run)}
-    wanted = [(instance, name, seed) for instance in instances for seed in range(1, seeds + 1) for name in contestants]
-    missing = [
-        (instance, name, seed)
-        for instance, name, seed in wanted
-        if (instance.name, name, float(seconds), seed) not in known
+    numbers = seeds_from(seeds, first=1)
+    by_name = {instance.name: instance for instance in instances}
+    wanted = [
+        solver_run_key(instance.name, name, seconds, seed)
+        for instance in instances
+        for seed in numbers
+        for name in solvers
     ]
     free: queue.SimpleQueue[int | None] = queue.SimpleQueue()
     for core in cores:
         free.put(core)
+    under_way: set[BaseProcess] = set()
 
-    def run_one(job: tuple[Instance, str, int]) -> Run:
-        instance, name, seed = job
+    def run(key: RunKey) -> SolverRun:
         core = free.get()
         try:
-            return _run_once(name, contestants[name], instance, seconds, seed, core)
+            return _run_once(key, solvers[key.contender], by_name[key.instance], seconds, core, under_way)
         finally:
             free.put(core)
 
-    with ThreadPoolExecutor(len(cores)) as pool:
-        waiting = [pool.submit(run_one, job) for job in missing]
-        try:
-            for number, future in enumerate(as_completed(waiting), len(wanted) - len(missing) + 1):
-                run = future.result()
-                append_rows(path, [run])
-                known[run.key] = run
-                notify(run, number, len(wanted))
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return [known[instance.name, name, float(seconds), seed] for instance, name, seed in wanted]
+    def end() -> None:
+        for process in set(under_way):
+            process.terminate()
+
+    check_writable(path)
+    with Store(path, CsvRows(SolverRun)) as store:
+        known = {row.key: row for row in store.rows}
+
+        def keep(row: SolverRun, done: int) -> None:
+            store.add(row)
+            known[row.key] = row
+            notify(row, done, len(wanted))
+
+        do_missing(wanted, known, run, keep, len(cores), end)
+    return [known[key] for key in wanted]
 
 
-def mean_gaps(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
+def mean_gaps(runs: Iterable[SolverRun]) -> dict[str, dict[str, float]]:
     """Return for each instance the mean gap of each solver over seeds; infeasible runs count as infinite."""
     gathered: dict[str, dict[str, list[float]]] = {}
     for run in runs:
@@ -112,13 +129,17 @@ def mean_gaps(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
 
 
 def _run_once(
-    name: str, contestant: Contestant, instance: Instance, seconds: float, seed: int, core: int | None
-) -> Run:
+    key: RunKey, solver: Solver, instance: Instance, seconds: float, core: int | None, under_way: set[BaseProcess]
+) -> SolverRun:
     """Run a solver in a fresh process, so that no run warms up, slows down or breaks another."""
+    if hasattr(signal, "pthread_sigmask"):
+        # Inherited: Ctrl-C in a terminal goes to all processes, and we end them ourselves.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(sender, contestant, instance, seconds, seed, core))
+    process = context.Process(target=_child, args=(sender, solver, instance, seconds, key.seed, core))
     process.start()
+    under_way.add(process)
     sender.close()
     try:
         answer = receiver.recv()
@@ -126,17 +147,18 @@ def _run_once(
         process.join()
         answer = f"it ended with exit code {process.exitcode}"
     process.join()
+    under_way.discard(process)
     if isinstance(answer, str):
-        raise InputError(f"{name} failed on {instance.name}: {answer}.")
+        raise InputError(f"{key.contender} failed on {instance.name}: {answer}.")
     routes, wall = answer
     solution = Solution(instance, routes)
     feasible = solution.feasible
-    return Run(
+    return SolverRun(
         instance.name,
         instance.customers,
-        name,
+        key.contender,
         float(seconds),
-        seed,
+        key.seed,
         solution.cost if feasible else float("inf"),
         float("nan") if instance.best_known is None else instance.best_known,
         float("inf") if not feasible else float("nan") if solution.gap is None else solution.gap,
@@ -146,16 +168,14 @@ def _run_once(
     )
 
 
-def _child(
-    sender: Connection, contestant: Contestant, instance: Instance, seconds: float, seed: int, core: int | None
-) -> None:
+def _child(sender: Connection, solver: Solver, instance: Instance, seconds: float, seed: int, core: int | None) -> None:
     # A library that prints, as HGS-CVRP does, must not disturb our own output.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
         if core is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {core})
         begin = time.perf_counter()
-        routes = contestant(instance, seconds, seed)
+        routes = solver(instance, seconds, seed)
         sender.send((routes, time.perf_counter() - begin))
     except Exception as error:
         sender.send(f"{type(error).__name__}: {error}")

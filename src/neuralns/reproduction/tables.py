@@ -1,0 +1,246 @@
+"""Results of the paper's experiments as rows of tables, and where in them a figure stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from neuralns.experiments.jobs import Job
+from neuralns.experiments.statistics import confidence
+from neuralns.mdp.mdp import SETTINGS
+from neuralns.reproduction.plan import EXPERIMENTS, INSTANCES, LARGEST, Plan, settings_of
+from neuralns.reproduction.rounds import SCALE, Results, Tuning, choose, main_jobs
+
+AGENTS = ("DQN", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a figure stands.
+
+    Attributes
+    ----------
+    number
+        What varies: |D| in the tables, n in ``scaling``, d in ``scale``, τ in ``temperature``.
+    statistic
+        ``avg`` or ``min`` of F; nothing for rewards.
+    """
+
+    experiment: str
+    setting: str
+    instance: str
+    number: float
+    agent: str
+    statistic: str = ""
+
+    def of(self, agent: str) -> Place:
+        """Return the place of another agent beside this one."""
+        return replace(self, agent=agent)
+
+
+# --- Rows of the result files. ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reward:
+    """A line of ``table1.csv``."""
+
+    setting: str
+    instance: str
+    destroy_operators: int
+    agent: str
+    mean_reward: float
+    ci: float
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A line of ``table2.csv``; F on average over the iterations of a run (``avg``), or its best F (``min``)."""
+
+    setting: str
+    instance: str
+    destroy_operators: int
+    agent: str
+    statistic: str
+    objective: float
+    ci: float
+    seeds: int
+
+
+@dataclass(frozen=True)
+class SizeReward:
+    """A line of ``scaling.csv``: agents trained at 20 customers; the fixed pair is the best for each size."""
+
+    setting: str
+    instance: str
+    customers: int
+    agent: str
+    mean_reward: float
+    ci: float
+    seeds: int
+
+
+@dataclass(frozen=True)
+class ScaleReward:
+    """A line of ``scale.csv``."""
+
+    setting: str
+    instance: str
+    scale: int
+    agent: str
+    mean_reward: float
+    ci: float
+    seeds: int
+
+
+@dataclass(frozen=True)
+class TemperatureObjective:
+    """A line of ``temperature.csv``, all of the DQN."""
+
+    setting: str
+    instance: str
+    temperature: float
+    statistic: str
+    objective: float
+    ci: float
+    seeds: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of a table: mean over seeds, half of its 95 % interval (NaN for one seed), the value of each seed."""
+
+    mean: float
+    ci: float
+    values: tuple[float, ...]
+
+
+Cells = Mapping[Place, Cell]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All results: the figures, and the same as rows of each table in the order in which people read them.
+
+    Attributes
+    ----------
+    pairs
+        Operators of the best fixed pairs, under the places of FIXED in table 1.
+    """
+
+    cells: Cells = field(default_factory=dict)
+    tuning: tuple[Tuning, ...] = ()
+    pairs: Mapping[Place, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def table1(self) -> tuple[Reward, ...]:
+        return tuple(
+            Reward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
+            for place, cell in self._of("table1")
+        )
+
+    @property
+    def table2(self) -> tuple[Objective, ...]:
+        return tuple(
+            Objective(
+                place.setting, place.instance, int(place.number), place.agent, place.statistic, *_figures(cell)
+            )
+            for place, cell in self._of("table2")
+        )  # fmt: skip
+
+    @property
+    def scaling(self) -> tuple[SizeReward, ...]:
+        return tuple(
+            SizeReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
+            for place, cell in self._of("scaling")
+        )
+
+    @property
+    def scale(self) -> tuple[ScaleReward, ...]:
+        return tuple(
+            ScaleReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
+            for place, cell in self._of("scale")
+        )
+
+    @property
+    def temperature(self) -> tuple[TemperatureObjective, ...]:
+        return tuple(
+            TemperatureObjective(place.setting, place.instance, place.number, place.statistic, *_figures(cell))
+            for place, cell in self._of("temperature")
+        )
+
+    def _of(self, experiment: str) -> list[tuple[Place, Cell]]:
+        places = [place for place in self.cells if place.experiment == experiment]
+        return [(place, self.cells[place]) for place in sorted(places, key=_order)]
+
+
+def _figures(cell: Cell) -> tuple[float, float, int]:
+    return cell.mean, cell.ci, len(cell.values)
+
+
+def _order(place: Place) -> tuple[int, int, int, float, int, str]:
+    """Return what orders places: experiments, settings, instances and agents as they are listed, numbers by size."""
+    return (
+        EXPERIMENTS.index(place.experiment), SETTINGS.index(place.setting), INSTANCES.index(place.instance),
+        place.number, AGENTS.index(place.agent), place.statistic,
+    )  # fmt: skip
+
+
+# --- Rows from what jobs gave. ----------------------------------------------------------------------------------------
+
+
+def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tables:
+    """Return the tables of all experiments for which there are results; jobs that are missing leave gaps."""
+    choices, tuning = choose(experiments, plan, results)
+    # By seed: the networks of scaling are trained by several jobs.
+    values: dict[Place, dict[int, float]] = {}
+    pairs: dict[Place, tuple[str, str]] = {}
+    for job in main_jobs(experiments, plan, choices):
+        if job.name not in results:
+            continue
+        for place, each in _values(job, results[job.name], plan):
+            if place.experiment in experiments:
+                values.setdefault(place, {}).update(zip(job.settings["seeds"], each, strict=True))
+        if "pair" in results[job.name] and job.settings["scale"] == SCALE:
+            destroy, repair = results[job.name]["pair"]
+            pairs[_place("table1", job, job.settings["destroys"], "FIXED")] = (destroy, repair)
+    cells = {
+        place: make_cell([values[place][seed] for seed in sorted(values[place])])
+        for place in sorted(values, key=_order)
+    }
+    return Tables(cells, tuple(tuning), pairs)
+
+
+def make_cell(values: Sequence[float]) -> Cell:
+    """Return the figure that the values of some seeds amount to."""
+    return Cell(round(float(np.mean(values)), 3), round(confidence(np.array(values)), 3), tuple(values))
+
+
+def _values(job: Job, result: Mapping[str, Any], plan: Plan) -> Iterator[tuple[Place, Sequence[float]]]:
+    """Give what a job found, for each seed, under its places; the same values may belong to several experiments."""
+    scale, destroys, setting = job.settings.get("scale"), job.settings.get("destroys"), job.settings["setting"]
+    of_tables = scale == SCALE and destroys in plan.destroys
+    of_scales = destroys == LARGEST and scale in plan.scales and setting in settings_of("scale")
+    for agent, each in result.get("mdp", {}).items():
+        if of_tables:
+            yield _place("table1", job, destroys, agent), each
+        if of_scales and agent != "ORACLE":
+            yield _place("scale", job, scale, agent), each
+    for agent, statistics in result.get("search", {}).items():
+        for statistic, each in statistics.items():
+            if of_tables:
+                yield _place("table2", job, destroys, agent, statistic), each
+    for temperature, statistics in result.get("temperature", {}).items():
+        for statistic, each in statistics.items():
+            yield _place("temperature", job, float(temperature), "DQN", statistic), each
+    for size, agents in result.get("sizes", {}).items():
+        for agent, each in agents.items():
+            yield _place("scaling", job, int(size), agent), each
+
+
+def _place(experiment: str, job: Job, number: Any, agent: str, statistic: str = "") -> Place:
+    return Place(experiment, job.settings["setting"], job.settings["instance"], number, agent, statistic)

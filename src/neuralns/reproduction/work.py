@@ -1,0 +1,206 @@
+"""What the jobs of the paper's experiments do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from neuralns.experiments.seeds import seeds_from
+from neuralns.mdp.baselines import best_fixed_pair, train_roulette
+from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, SelectorsAgent, evaluate
+from neuralns.mdp.in_search import evaluate_in_search
+from neuralns.mdp.mdp import MDP, make_mdp
+from neuralns.reproduction.plan import INSTANCES, LARGEST
+from neuralns.reproduction.rounds import SCALE
+from neuralns.selection.learned_roulette import LearnedRoulette
+from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
+from neuralns.selection.policy_file import Policy
+from neuralns.selection.roulette import Roulette
+from neuralns.selection.selector import Selector
+from neuralns.selection.uniform import Uniform
+
+
+def work(kind: str, settings: Mapping[str, Any]) -> Any:
+    """Do a job."""
+    return _WORK[kind](settings)
+
+
+def mdp_of(settings: Mapping[str, Any], **changes: Any) -> MDP:
+    """Return the MDP that a job is about."""
+    chosen = {"customers": 20, **settings, **changes}
+    return make_mdp(
+        f"{chosen['instance']}101",
+        customers=chosen["customers"],
+        setting=chosen["setting"],
+        portfolio=f"paper-{chosen.get('destroys', LARGEST)}",
+        scale=chosen.get("scale", chosen["customers"] // 5),
+    )
+
+
+def train_policies(
+    cells: Sequence[Mapping[str, Any]], config: Mapping[str, Any], *, device: str = "cpu", threads: int = 1,
+    progress: Callable[[Any], object] | None = None,
+) -> list[dict[int, Policy]]:  # fmt: skip
+    """Train the networks of all seeds of all cells in one stacked run; return those of each cell by seed."""
+    from neuralns.learning.starts import make_tasks
+    from neuralns.learning.training import Training
+
+    chosen = dqn_config(config)
+    tasks = [task for cell in cells for task in make_tasks([mdp_of(cell)], cell["seeds"], "random", chosen.tours)]
+    training = Training(tasks, chosen, device, threads)
+    training.run(progress)
+    policies = iter([training.policy(agent) for agent in range(len(tasks))])
+    return [{seed: next(policies) for seed in cell["seeds"]} for cell in cells]
+
+
+def dqn_config(entries: Mapping[str, Any]) -> Any:
+    """Return the training configuration that plain values stand for: a preset, changes to it, a share of its steps."""
+    from neuralns.learning.dqn import preset
+
+    changes = dict(entries)
+    config = preset(changes.pop("preset"), changes.pop("network"))
+    share = changes.pop("share")
+    if "hidden" in changes:
+        changes["hidden"] = tuple(changes["hidden"])
+    config = replace(config, **changes)
+    if share < 1:
+        steps = max(40, round(share * config.steps))
+        config = replace(config, steps=steps, validate_every=max(20, steps // 2), tours=min(config.tours, 64))
+    return config
+
+
+def judge_policies(settings: Mapping[str, Any], policies: Mapping[int, Policy]) -> dict[str, Any]:
+    """Evaluate the trained networks of a cell: in the MDP, in ALNS, and there at several temperatures."""
+    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
+    greedy = {seed: PolicySelector(policy, 0.0) for seed, policy in policies.items()}
+
+    def in_search(temperature: float) -> dict[str, list[float]]:
+        chosen = {seed: PolicySelector(policy, temperature) for seed, policy in policies.items()}
+        return _statistics(mdp, chosen, settings)
+
+    return {
+        "mdp": {"DQN": _rewards(mdp, SelectorsAgent(greedy, "DQN"), tours, seeds)},
+        "search": {"DQN": in_search(DEFAULT_TEMPERATURE)},
+        "temperature": {f"{value:g}": in_search(value) for value in settings["temperatures"]},
+    }
+
+
+def _dqn(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return judge_policies(settings, train_policies([settings], settings["config"])[0])
+
+
+def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
+    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
+    pair = best_fixed_pair(mdp)
+    wheels = _wheels(mdp, settings)
+    classic = Roulette(**settings["classic"])
+    return {
+        "mdp": {
+            "RAN": _rewards(mdp, SelectorAgent(Uniform(), "RAN"), tours, seeds),
+            "LRW": _rewards(mdp, SelectorsAgent(wheels, "LRW"), tours, seeds),
+            "FIXED": _rewards(mdp, SelectorAgent(pair, "FIXED"), tours, seeds),
+        },
+        "search": {
+            name: _statistics(mdp, agent, settings)
+            for name, agent in (("RAN", Uniform()), ("LRW", wheels), ("CRW", classic), ("FIXED", pair))
+        },
+        "pair": [pair.destroy, pair.repair],
+    }
+
+
+def _oracle(settings: Mapping[str, Any]) -> dict[str, Any]:
+    mdp = mdp_of(settings)
+    agent = OracleAgent(best_fixed_pair(mdp), rollouts=settings["rollouts"])
+    return {"mdp": {"ORACLE": _rewards(mdp, agent, settings["tours"], settings["seeds"])}}
+
+
+def _gat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    policies = train_policies([{**settings, "scale": SCALE}], settings["config"])[0]
+    greedy = {seed: PolicySelector(policy, 0.0) for seed, policy in policies.items()}
+    return {
+        "sizes": {
+            str(size): {
+                "DQN": _rewards(
+                    mdp_of(settings, customers=size),
+                    SelectorsAgent(greedy, "DQN"),
+                    settings["tours"],
+                    settings["seeds"],
+                )
+            }
+            for size in settings["sizes"]
+        }
+    }
+
+
+def _sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
+    wheels = _wheels(mdp_of(settings), settings)
+    agents = (SelectorAgent(Uniform(), "RAN"), SelectorsAgent(wheels, "LRW"))
+    found: dict[str, Any] = {}
+    for size in settings["sizes"]:
+        mdp = mdp_of(settings, customers=size)
+        pair = SelectorAgent(best_fixed_pair(mdp), "FIXED")
+        found[str(size)] = {
+            agent.name: _rewards(mdp, agent, settings["tours"], settings["seeds"]) for agent in (*agents, pair)
+        }
+    return {"sizes": found}
+
+
+def _tune_dqn(settings: Mapping[str, Any]) -> list[float]:
+    seeds = seeds_from(settings["seeds"], first=0)
+    cells = [
+        {"setting": settings["setting"], "instance": instance, "destroys": destroys, "seeds": seeds}
+        for instance, destroys in product(INSTANCES, settings["destroys"])
+    ]
+    trained = train_policies(cells, settings["config"])
+    return [float(np.mean([policy.card["validation_reward"] for policy in group.values()])) for group in trained]
+
+
+def _tune_wheels(settings: Mapping[str, Any]) -> dict[str, list[float]]:
+    mdp, tours, seeds = mdp_of(settings), settings["tours"], seeds_from(settings["seeds"], first=0)
+    learned = []
+    for choice in settings["learned"]:
+        wheels = _wheels(mdp, {"seeds": seeds, "learned": choice, "episodes": settings["episodes"]})
+        learned.append(_rewards(mdp, SelectorsAgent(wheels, "LRW"), tours, seeds, "validate"))
+    classic = [
+        evaluate_in_search(
+            mdp, Roulette(**choice), pairs=settings["pairs"], tours="validate", episodes=tours, seeds=len(seeds)
+        ).average
+        for choice in settings["classic"]
+    ]
+    return {"LRW": [float(np.mean(values)) for values in learned], "CRW": classic}
+
+
+_WORK: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+    "dqn": _dqn, "baselines": _baselines, "oracle": _oracle, "gat": _gat, "sizes": _sizes,
+    "tune-dqn": _tune_dqn, "tune-wheels": _tune_wheels,
+}  # fmt: skip
+
+
+def _wheels(mdp: MDP, settings: Mapping[str, Any]) -> dict[int, LearnedRoulette]:
+    episodes = settings["episodes"]
+    chosen = {**settings["learned"], "segment": min(settings["learned"]["segment"], episodes)}
+    return {seed: train_roulette(mdp, seed, episodes=episodes, **chosen) for seed in settings["seeds"]}
+
+
+def _rewards(mdp: MDP, agent: Any, tours: int, seeds: Sequence[int], which: str = "test") -> list[float]:
+    """Return the mean reward of each seed."""
+    found = evaluate(mdp, agent, tours=which, episodes=tours, seeds=seeds)
+    return [round(float(value), 4) for value in found.rewards.mean(axis=1)]
+
+
+def _statistics(
+    mdp: MDP, agent: Selector | Mapping[int, Selector], settings: Mapping[str, Any]
+) -> dict[str, list[float]]:
+    """Return F on average over the iterations of ALNS and the best F of a run, means over the tours, for each seed."""
+    seeds = settings["seeds"]
+    count = max(seeds) + 1
+    if isinstance(agent, Mapping):
+        agent = {seed: agent.get(seed, agent[seeds[0]]) for seed in range(count)}
+    # Its seeds are those from 0 on, of which others than ours are dropped.
+    found = evaluate_in_search(mdp, agent, pairs=settings["pairs"], episodes=settings["tours"], seeds=count)
+    parts = (("avg", found.courses), ("min", found.costs))
+    return {name: [round(float(value), 4) for value in values[seeds].mean(axis=1)] for name, values in parts}

@@ -1,0 +1,131 @@
+"""Runs of several solvers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from neuralns import InputError, Instance, read, savings
+from neuralns.experiments.peers import PEERS, installed_peers
+from neuralns.experiments.runs import RunKey
+from neuralns.experiments.solver_runs import SolverRun, mean_gaps, run_solvers
+from neuralns.experiments.store import read_rows
+
+
+def by_savings(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    return [list(route) for route in savings(instance).routes]
+
+
+def one_by_one(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    print("noise that a library writes")
+    return [[customer] for customer in range(1, instance.customers + 1)]
+
+
+def forgetful(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    return [[1]]
+
+
+def endless(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    while True:
+        time.sleep(1)
+
+
+def failing(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    raise ValueError("no idea")
+
+
+def test_every_solver_runs_on_every_instance_and_seed_and_a_second_call_adds_only_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "runs.csv"
+    instances = [read("E-n22-k4"), read("P-n16-k8")]
+    told: list[str] = []
+
+    def notify(run: SolverRun, done: int, total: int) -> None:
+        told.append(f"{run.instance} {run.solver} {run.seed} {done}/{total}")
+
+    first = run_solvers({"savings": by_savings}, instances, 1, 2, path, notify=notify)
+    assert told == [
+        "E-n22-k4 savings 1 1/4", "E-n22-k4 savings 2 2/4", "P-n16-k8 savings 1 3/4", "P-n16-k8 savings 2 4/4",
+    ]  # fmt: skip
+    told.clear()
+    both = run_solvers({"savings": by_savings, "single": one_by_one}, instances, 1, 2, path, notify=notify)
+    assert len(told) == 4
+    assert all("single" in line for line in told)
+    assert [run for run in both if run.solver == "savings"] == first
+    assert sorted(read_rows(path, SolverRun), key=lambda run: run.key) == sorted(both, key=lambda run: run.key)
+    expected = savings(instances[0])
+    assert first[0].cost == expected.cost
+    assert first[0].gap == pytest.approx(expected.gap)
+
+
+def test_an_infeasible_solution_counts_as_infinitely_bad(tmp_path: Path) -> None:
+    runs = run_solvers({"forgetful": forgetful}, [read("P-n16-k8")], 1, 1, tmp_path / "runs.csv")
+    assert not runs[0].feasible
+    assert mean_gaps(runs) == {"P-n16-k8": {"forgetful": float("inf")}}
+
+
+def test_seeds_and_seconds_tell_runs_apart(tmp_path: Path) -> None:
+    path, instances = tmp_path / "runs.csv", [read("P-n16-k8")]
+    runs = run_solvers({"savings": by_savings}, instances, 1, [3], path)
+    runs += run_solvers({"savings": by_savings}, instances, 1.5, (3, 1), path)
+    assert [run.key for run in runs] == [
+        RunKey("P-n16-k8", "savings", seconds, seed) for seconds, seed in (("1.0 s", 3), ("1.5 s", 3), ("1.5 s", 1))
+    ]
+    assert read_rows(path, SolverRun) == runs
+    with pytest.raises(InputError, match=r"^0 seeds asked for; at least 1 is needed\.$"):
+        run_solvers({"savings": by_savings}, instances, 1, 0, path)
+
+
+def test_an_interruption_ends_runs_under_way_and_keeps_what_is_done(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+
+    def interrupt(run: SolverRun, done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run_solvers(
+            {"savings": by_savings, "endless": endless}, [read("P-n16-k8")], 1, 2, path, [None, None], interrupt
+        )
+    assert time.monotonic() - begin < 60
+    assert [run.solver for run in read_rows(path, SolverRun)] == ["savings"]
+
+
+def test_two_calls_do_not_write_to_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+
+    def second(run: SolverRun, done: int, total: int) -> None:
+        with pytest.raises(InputError, match=r"runs\.csv: is being written to by another run; let that one end first"):
+            run_solvers({"savings": by_savings}, [read("P-n16-k8")], 1, 1, path)
+
+    assert run_solvers({"savings": by_savings}, [read("P-n16-k8")], 1, 1, path, notify=second) == read_rows(
+        path, SolverRun
+    )
+
+
+def test_gaps_are_averaged_over_seeds() -> None:
+    run = SolverRun("a", 5, "s", 1.0, 1, 10.0, 10.0, 2.0, 1, True, 1.0)
+    assert mean_gaps([run, replace(run, seed=2, gap=4.0)]) == {"a": {"s": 3.0}}
+
+
+def test_a_failing_solver_and_a_foreign_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="failing failed on P-n16-k8: ValueError: no idea"):
+        run_solvers({"failing": failing}, [read("P-n16-k8")], 1, 1, tmp_path / "runs.csv")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="holds other columns"):
+        run_solvers({"savings": by_savings}, [read("P-n16-k8")], 1, 1, tmp_path / "other.csv")
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_every_installed_peer_gives_feasible_routes(name: str, tmp_path: Path) -> None:
+    if name not in installed_peers():
+        pytest.skip(f"{name} is not installed")
+    for instance in (read("E-n22-k4"), read("C101").first(25)):
+        known = replace(instance, best_known=instance.best_known or 100.0)
+        runs = run_solvers({name: PEERS[name][1]}, [known], 1, 1, tmp_path / "runs.csv")
+        assert runs[0].feasible
+        assert runs[0].cost <= savings(known).cost * 1.2
