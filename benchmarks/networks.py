@@ -29,7 +29,7 @@ from neuralns.selection.policy_file import Policy
 
 NODES = (20, 100, 500)
 ROUNDS = 3
-CALLS = 20
+CALLS = 500
 GRADIENT_STEPS = 200
 SEEDS = 10
 NETWORKS: dict[str, dict[str, Any]] = {

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from numba import njit
 
-from neuralns import Instance, Operator, Solution, random_tours
+from neuralns import Acceptance, Instance, Operator, Solution, random_tours
+from neuralns.mdp import in_search as in_search_module
 from neuralns.operators.registry import operator
-from neuralns.operators.state import State, insert, new_state, open_route, routes_of
+from neuralns.operators.toolkit import distance, insert, open_route, random, random_routed, remove
+from neuralns.routes.layout import JOURNALLED
+from neuralns.routes.transfer import State, new_state, routes_of
 from neuralns.search import search as search_module
 from neuralns.search import solve as solve_module
+from neuralns.search import trials as trials_module
 
 
 @st.composite
@@ -36,7 +41,13 @@ def random_instances(draw: Any, most: int = 30) -> Instance:
 
 def solution_in(state: State, instance: Instance) -> Solution:
     """The routes that a state holds."""
-    return Solution(instance, routes_of(state, instance.customers))
+    return Solution(instance, routes_of(state))
+
+
+def journalled(state: State) -> dict[str, Any]:
+    """The fields that an undo brings back, by name, as they are now."""
+    found = {field.name: getattr(state, field.name) for field in JOURNALLED}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in found.items()}
 
 
 def started(instance: Instance, seed: int, history: bool = True) -> tuple[State, Solution]:
@@ -58,9 +69,21 @@ def outcomes(name: str, solution: Solution, quota: int, seeds: int = 200) -> Cou
     seen: Counter[tuple[int, ...]] = Counter()
     for seed in range(seeds):
         state = new_state(solution.instance, seed, history=True, solution=solution)
-        operator(name).compiled(state, quota)
-        left = [customer for route in routes_of(state, solution.instance.customers) for customer in route]
+        operator(name).apply(state, quota)
+        left = [customer for route in routes_of(state) for customer in route]
         seen[tuple(sorted(set(range(1, solution.instance.customers + 1)) - set(left)))] += 1
+    return seen
+
+
+def repairs_seen(solution: Solution, taken: list[int], repair: str, seeds: int) -> Counter[frozenset[tuple[int, ...]]]:
+    """How often each set of routes comes out of a repair."""
+    seen: Counter[frozenset[tuple[int, ...]]] = Counter()
+    for seed in range(seeds):
+        state = new_state(solution.instance, seed, solution=solution)
+        for customer in taken:
+            remove(state, customer)
+        operator(repair).apply(state)
+        seen[frozenset(solution_in(state, solution.instance).routes)] += 1
     return seen
 
 
@@ -68,6 +91,52 @@ def plane(points: list[tuple[float, float]], routes: list[list[int]], capacity: 
     """Routes over customers at points of the plane with unit demands; the depot is at the first point."""
     instance = Instance("plane", [0.0] + [1.0] * (len(points) - 1), capacity, points)
     return Solution(instance, routes)
+
+
+@njit
+def books(state):
+    """Loads, lengths and sizes by route, recomputed from the links: (largest error, customers met, link errors)."""
+    error, met, links = 0.0, 0, 0
+    for index in range(state.n_active):
+        slot = state.active[index]
+        node, before = state.first[slot], np.uint32(0)
+        load, length, size = 0.0, 0.0, 0
+        while node != 0:
+            if state.predecessor[node] != before or state.route[node] != slot:
+                links += 1
+            length += distance(state, before, node)
+            load += state.demand[node]
+            size += 1
+            before, node = node, state.successor[node]
+        length += distance(state, before, np.uint32(0))
+        if size != state.size[slot]:
+            links += 1
+        met += size
+        error = max(error, abs(load - state.load[slot]), abs(length - state.length[slot]))
+    return error, met, links
+
+
+@njit
+def shuffle_about(state, moves):
+    """Remove and insert customers at random places, whether they fit or not."""
+    for _ in range(moves):
+        customer = random_routed(state)
+        remove(state, customer)
+        if random(state) < 0.3 or state.n_routes == 0:
+            insert(state, customer, open_route(state), 0)
+        else:
+            other = random_routed(state)
+            insert(state, customer, state.route[other], other)
+
+
+_JUDGED = new_state(Instance("one", [0, 1], 1, [[0, 0], [1, 0]]), 5)
+
+
+def decides(rule: Acceptance, temperature: float, candidate: float, current: float, best: float) -> bool:
+    """Whether a rule accepts a candidate, of a cost, in place of a current and beside a best solution."""
+    status = _JUDGED.status
+    status.temperature, status.current, status.best = temperature, current, best
+    return bool(rule.compiled()(_JUDGED, candidate))
 
 
 def _singles(state):
@@ -84,7 +153,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        for module in (search_module, solve_module):
+        for module in (search_module, solve_module, trials_module, in_search_module):
             monkeypatch.setattr(module, "time", self)
 
     def perf_counter(self) -> float:

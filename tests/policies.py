@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy_file import Policy
 
 
-def constant_policy(portfolio: str, values: Sequence[float], network: str = "small", customers: int = 20) -> Policy:
-    """A network of one layer whose Q-values are the same in every state."""
+def constant_policy(
+    portfolio: str, values: Sequence[float], network: str = "small", customers: int = 20, **entries: Any
+) -> Policy:
+    """A network of one layer whose Q-values are the same in every state, with more entries for its card."""
     chosen = portfolio_named(portfolio)
     nodes = customers + 1
     inputs = len(RICH.globals) + (nodes * len(RICH.nodes) if network == "mlp" else 0)
@@ -25,6 +28,7 @@ def constant_policy(portfolio: str, values: Sequence[float], network: str = "sma
             "repair": [entry.name for entry in chosen.repairs],
         },
         "nodes": nodes,
+        **entries,
     }
     tensors = {
         "layers.0.weight": np.zeros((inputs, len(values)), np.float32),

@@ -9,7 +9,7 @@ import pytest
 
 import neuralns
 
-HEAVY = {"torch", "matplotlib", "pandas", "numba", "scipy"}
+HEAVY = {"torch", "matplotlib", "pandas", "numba", "scipy", "gymnasium"}
 
 
 @pytest.mark.parametrize("module", ["neuralns", "neuralns.cli.app"])

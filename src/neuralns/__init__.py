@@ -10,7 +10,7 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gymnasium.envs.registration import register as _register
+from neuralns.registration import register_environment
 
 if TYPE_CHECKING:
     from neuralns import plot as plot
@@ -18,16 +18,19 @@ if TYPE_CHECKING:
     from neuralns.errors import InputWarning as InputWarning
     from neuralns.errors import NeuralnsError as NeuralnsError
     from neuralns.errors import OperatorError as OperatorError
+    from neuralns.experiments.comparison import compare as compare
+    from neuralns.learning.train import train as train
+    from neuralns.mdp.environment import OperatorSelection as OperatorSelection
     from neuralns.mdp.evaluate import evaluate as evaluate
     from neuralns.mdp.lanes import Lanes as Lanes
     from neuralns.mdp.mdp import MDP as MDP
     from neuralns.mdp.mdp import make_mdp as make_mdp
+    from neuralns.operators.portfolio import Portfolio as Portfolio
+    from neuralns.operators.portfolio import make_portfolio as make_portfolio
+    from neuralns.operators.portfolio import portfolio_named as portfolio_named
     from neuralns.operators.registry import Operator as Operator
-    from neuralns.operators.registry import Portfolio as Portfolio
     from neuralns.operators.registry import destroy as destroy
     from neuralns.operators.registry import load_operators as load_operators
-    from neuralns.operators.registry import make_portfolio as make_portfolio
-    from neuralns.operators.registry import portfolio_named as portfolio_named
     from neuralns.operators.registry import repair as repair
     from neuralns.problem.bundled import read as read
     from neuralns.problem.formats.detect import read_solution as read_solution
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
     from neuralns.problem.initial import savings as savings
     from neuralns.problem.instance import Instance as Instance
     from neuralns.problem.solution import Solution as Solution
-    from neuralns.search.acceptance import Always as Always
-    from neuralns.search.acceptance import HillClimbing as HillClimbing
-    from neuralns.search.acceptance import RecordToRecord as RecordToRecord
-    from neuralns.search.acceptance import SimulatedAnnealing as SimulatedAnnealing
+    from neuralns.reproduction.reproduce import reproduce as reproduce
+    from neuralns.search.acceptance.annealing import SimulatedAnnealing as SimulatedAnnealing
+    from neuralns.search.acceptance.constant import Always as Always
+    from neuralns.search.acceptance.constant import HillClimbing as HillClimbing
+    from neuralns.search.acceptance.record import RecordToRecord as RecordToRecord
+    from neuralns.search.acceptance.rule import Acceptance as Acceptance
     from neuralns.search.result import Result as Result
     from neuralns.search.search import Progress as Progress
     from neuralns.search.solve import solve as solve
@@ -51,60 +56,113 @@ if TYPE_CHECKING:
     from neuralns.search.stopping import MaxTime as MaxTime
     from neuralns.search.stopping import NoImprovement as NoImprovement
     from neuralns.search.stopping import Stop as Stop
+    from neuralns.search.stopping import StopWhen as StopWhen
     from neuralns.search.stopping import TargetCost as TargetCost
     from neuralns.selection.bandit import AlphaUCB as AlphaUCB
     from neuralns.selection.bandit import Thompson as Thompson
     from neuralns.selection.fixed import Fixed as Fixed
+    from neuralns.selection.in_python import Outcome as Outcome
+    from neuralns.selection.in_python import PythonSelector as PythonSelector
+    from neuralns.selection.in_python import Situation as Situation
+    from neuralns.selection.learned_roulette import LearnedRoulette as LearnedRoulette
     from neuralns.selection.policy import PolicySelector as PolicySelector
     from neuralns.selection.policy_file import read_policy as read_policy
     from neuralns.selection.policy_file import write_policy as write_policy
     from neuralns.selection.roulette import Roulette as Roulette
-    from neuralns.selection.scripted import Outcome as Outcome
-    from neuralns.selection.scripted import Scripted as Scripted
-    from neuralns.selection.scripted import Situation as Situation
+    from neuralns.selection.selector import Selector as Selector
     from neuralns.selection.uniform import Uniform as Uniform
 
 __version__ = "0.1.0"
 
 # Names are loaded when first used: importing the package stays quick, and compiled parts load only if needed.
 _HOMES = {
-    "errors": ("InputError", "InputWarning", "NeuralnsError", "OperatorError"),
+    "errors": (
+        "InputError",
+        "InputWarning",
+        "NeuralnsError",
+        "OperatorError",
+    ),
+    "experiments.comparison": ("compare",),
+    "learning.train": ("train",),
+    "mdp.environment": ("OperatorSelection",),
     "mdp.evaluate": ("evaluate",),
     "mdp.lanes": ("Lanes",),
-    "mdp.mdp": ("MDP", "make_mdp"),
-    "operators.registry": (
-        "Operator",
+    "mdp.mdp": (
+        "MDP",
+        "make_mdp",
+    ),
+    "operators.portfolio": (
         "Portfolio",
-        "destroy",
-        "load_operators",
         "make_portfolio",
         "portfolio_named",
+    ),
+    "operators.registry": (
+        "Operator",
+        "destroy",
+        "load_operators",
         "repair",
     ),
     "problem.bundled": ("read",),
-    "problem.formats.detect": ("read_solution", "write_instance", "write_solution"),
-    "problem.generate": ("generate_solomon", "generate_x"),
-    "problem.initial": ("nearest_insertion", "random_tours", "savings"),
+    "problem.formats.detect": (
+        "read_solution",
+        "write_instance",
+        "write_solution",
+    ),
+    "problem.generate": (
+        "generate_solomon",
+        "generate_x",
+    ),
+    "problem.initial": (
+        "nearest_insertion",
+        "random_tours",
+        "savings",
+    ),
     "problem.instance": ("Instance",),
     "problem.solution": ("Solution",),
-    "search.acceptance": ("Always", "HillClimbing", "RecordToRecord", "SimulatedAnnealing"),
+    "reproduction.reproduce": ("reproduce",),
+    "search.acceptance.annealing": ("SimulatedAnnealing",),
+    "search.acceptance.constant": (
+        "Always",
+        "HillClimbing",
+    ),
+    "search.acceptance.record": ("RecordToRecord",),
+    "search.acceptance.rule": ("Acceptance",),
     "search.result": ("Result",),
     "search.search": ("Progress",),
     "search.solve": ("solve",),
-    "search.stopping": ("MaxIterations", "MaxTime", "NoImprovement", "Stop", "TargetCost"),
-    "selection.bandit": ("AlphaUCB", "Thompson"),
+    "search.stopping": (
+        "MaxIterations",
+        "MaxTime",
+        "NoImprovement",
+        "Stop",
+        "StopWhen",
+        "TargetCost",
+    ),
+    "selection.bandit": (
+        "AlphaUCB",
+        "Thompson",
+    ),
     "selection.fixed": ("Fixed",),
+    "selection.in_python": (
+        "Outcome",
+        "PythonSelector",
+        "Situation",
+    ),
+    "selection.learned_roulette": ("LearnedRoulette",),
     "selection.policy": ("PolicySelector",),
-    "selection.policy_file": ("read_policy", "write_policy"),
-    "selection.scripted": ("Outcome", "Scripted", "Situation"),
+    "selection.policy_file": (
+        "read_policy",
+        "write_policy",
+    ),
     "selection.roulette": ("Roulette",),
+    "selection.selector": ("Selector",),
     "selection.uniform": ("Uniform",),
 }
-_register(id="neuralns/OperatorSelection-v0", entry_point="neuralns.mdp.environment:OperatorSelection")
-
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["plot", *sorted(_HOME_OF)]
+
+register_environment()
 
 
 def __getattr__(name: str) -> Any:

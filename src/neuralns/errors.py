@@ -14,4 +14,4 @@ class OperatorError(NeuralnsError, ValueError):
 
 
 class InputWarning(UserWarning):
-    """A file is read, but not all that it says is kept; the command line prints its sentence and goes on."""
+    """Something given by the user cannot be honoured, or lies outside what it was made for, and the work goes on."""

@@ -75,7 +75,7 @@ def test_the_episode_is_drawn(tmp_path: Path) -> None:
     ("arguments", "sentence"),
     [
         ("--setting text", "setting 'text' is not known; choose paper or distance."),
-        ("--agent clever", "agent 'clever' is not known"),
+        ("--agent clever", "selector 'clever' is not known"),
         ("--agent oracle", "agent 'oracle' decides on pairs and cannot be shown step by step; choose another one."),
         ("--agent fixed:string,greedy", "operator 'string' is not among worst-node"),
         ("--portfolio book", "portfolio 'book' is not known"),

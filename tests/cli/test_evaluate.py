@@ -129,8 +129,11 @@ def test_options_reach_the_evaluation_inside_a_search() -> None:
     ("arguments", "sentence"),
     [
         ("--setting text", "setting 'text' is not known; choose paper or distance."),
-        ("--agent clever", "agent 'clever' is not known; choose random, fixed:DESTROY,REPAIR, best-fixed, lrw, oracle"),
-        ("--agent roulette", "agent 'roulette' learns from a search and plays no episodes; lrw is its learned form."),
+        (
+            "--agent clever",
+            "selector 'clever' is not known; choose random, roulette, ucb, thompson, best-fixed",
+        ),
+        ("--agent roulette", "selector 'roulette' learns from a search and plays no episodes."),
         ("--agent fixed:zone", "selector 'fixed:zone' is not a pair; write 'fixed:DESTROY,REPAIR'."),
         ("--agent fixed:string,greedy", "operator 'string' is not among worst-node"),
         ("--agent bad.policy", "bad.policy: is not a policy file, or is damaged"),

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from commands import invoke, spawn
-from neuralns.operators.registry import operators, portfolio_names
+from neuralns.operators.portfolio import portfolio_names
+from neuralns.operators.registry import operators
 
 OWN = '''
 import neuralns
 
 
 @neuralns.destroy("mine")
-def mine(state, quota):
+def mine(state, quota, again=2):
     """Remove whom I like."""
 '''
 
@@ -22,7 +23,13 @@ def mine(state, quota):
 def test_every_operator_is_listed_with_what_it_does() -> None:
     listed = invoke("operators", "--json").json
     assert listed["operators"] == [
-        {"name": entry.name, "phase": entry.phase, "class": entry.kind, "summary": entry.summary}
+        {
+            "name": entry.name,
+            "phase": entry.phase,
+            "class": entry.kind,
+            "summary": entry.summary,
+            "parameters": dict(entry.parameters),
+        }
         for entry in operators()
     ]
     assert listed["portfolios"] == list(portfolio_names())
@@ -32,6 +39,7 @@ def test_a_person_sees_a_table() -> None:
     outcome = invoke("operators")
     assert outcome.stdout.split()[:3] == ["name", "phase", "class"]
     assert all(entry.name in outcome.stdout for entry in operators())
+    assert "longest=10" in outcome.stdout
     assert outcome.stdout.endswith(f"portfolios: {', '.join(portfolio_names())}\n")
 
 
@@ -40,7 +48,13 @@ def test_operators_of_ones_own_are_listed_last_of_their_phase(tmp_path: Path) ->
     listed = spawn("operators", "--operators", tmp_path / "own.py", "--json").json["operators"]
     assert [entry["phase"] for entry in listed] == sorted(entry["phase"] for entry in listed)
     destroys = [entry for entry in listed if entry["phase"] == "destroy"]
-    assert destroys[-1] == {"name": "mine", "phase": "destroy", "class": "own", "summary": "Remove whom I like."}
+    assert destroys[-1] == {
+        "name": "mine",
+        "phase": "destroy",
+        "class": "own",
+        "summary": "Remove whom I like.",
+        "parameters": {"again": 2.0},
+    }
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_another_text_is_refused(text: str) -> None:
 
 OWN = """
 import neuralns
-from neuralns.operators.state import random_routed, remove
+from neuralns.operators.toolkit import random_routed, remove
 
 
 @neuralns.destroy("mine")

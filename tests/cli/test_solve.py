@@ -39,7 +39,7 @@ KEYS = {
 }
 OWN = '''
 import neuralns
-from neuralns.operators.state import random_routed, remove
+from neuralns.operators.toolkit import random_routed, remove
 
 
 @neuralns.destroy("mine")

@@ -12,7 +12,7 @@ import pytest
 
 from commands import Outcome, invoke
 from neuralns.learning import run
-from neuralns.learning.training import Report, Training
+from neuralns.learning.training import Standing, Training
 from neuralns.mdp import baselines
 from neuralns.selection.policy_file import read_policy
 
@@ -127,9 +127,9 @@ def test_ctrl_c_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     plain = Training.run
 
     def interrupted(self: Training, progress: Any, *others: Any) -> None:
-        def press(report: Report) -> None:
-            progress(report)
-            if report.step >= 20:
+        def press(standing: Standing) -> None:
+            progress(standing)
+            if standing.step >= 20:
                 monkeypatch.setattr(Training, "run", plain)
                 signal.raise_signal(signal.SIGINT)
 

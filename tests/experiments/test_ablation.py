@@ -9,7 +9,7 @@ import pytest
 from neuralns import read
 from neuralns.experiments.ablation import BASE, ablate, changes, variant_solvers, variants
 from neuralns.experiments.solver_runs import SolverRun, run_solvers
-from neuralns.operators.registry import MODERN, MODERN_CANDIDATES, make_portfolio
+from neuralns.operators.portfolio import MODERN, MODERN_CANDIDATES, make_portfolio
 
 
 def test_each_operator_is_left_out_or_added_in_turn() -> None:

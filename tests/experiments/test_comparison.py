@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from helpers import WASTEFUL
 from neuralns import (
     Fixed,
     InputError,
@@ -28,17 +27,15 @@ from neuralns import (
 from neuralns.experiments import comparison
 from neuralns.experiments.comparison import (
     CURVE_POINTS,
-    TRIAL_SEED,
+    TRIAL_SHARE,
     Point,
     SelectorRun,
-    best_fixed,
     compare,
     describe,
-    trained_on,
 )
 from neuralns.experiments.runs import RunKey
 from neuralns.experiments.store import read_rows
-from neuralns.operators.registry import operator
+from neuralns.search.trials import Trials
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import Selector
@@ -127,7 +124,7 @@ def test_selectors_may_be_given_by_name() -> None:
 def test_the_best_fixed_pair_is_found_before_the_runs() -> None:
     said: list[str] = []
     found = compare(INSTANCES[:1], "random,best-fixed", STOP, 1, PORTFOLIO, say=said.append)
-    pair = best_fixed(INSTANCES[:1], PORTFOLIO, STOP)
+    pair = Trials(INSTANCES[:1], PORTFOLIO, STOP, TRIAL_SHARE).best_fixed()
     assert said == [f"best fixed pair in short trials: {pair.destroy}, {pair.repair}"]
     same, _ = compared(INSTANCES[:1], {"random": Uniform(), "best-fixed": pair}, STOP, 1, PORTFOLIO)
     assert figures(found.runs) == figures(same)
@@ -142,8 +139,20 @@ def test_options_reach_every_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(comparison, "solve", recorded)
     compared(INSTANCES[:1], SELECTORS, STOP, 1, PORTFOLIO, scale=(2, 3), initial="insertion")
-    best_fixed(INSTANCES[:1], PORTFOLIO, STOP, scale=(2, 3), initial="insertion")
-    assert [(options["scale"], options["initial"]) for options in asked] == [((2, 3), "insertion")] * 4
+    assert [(options["scale"], options["initial"]) for options in asked] == [((2, 3), "insertion")] * len(SELECTORS)
+
+
+def test_options_reach_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Trials] = []
+
+    def staged(self: Trials) -> Fixed:
+        seen.append(self)
+        return Fixed("zone", "greedy")
+
+    monkeypatch.setattr(Trials, "best_fixed", staged)
+    compare(INSTANCES[:1], "random,best-fixed", STOP, 1, PORTFOLIO, scale=(2, 3), initial="insertion", workers=2)
+    (trials,) = seen
+    assert (trials.scale, trials.initial, trials.workers, trials.share) == ((2, 3), "insertion", 2, TRIAL_SHARE)
 
 
 def test_long_curves_are_thinned_and_fall(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -341,9 +350,9 @@ def test_runs_under_other_conditions_are_other_runs(path: Path) -> None:
 def test_a_policy_names_the_instances_that_it_was_trained_on() -> None:
     made = constant_policy("zone,random-node,greedy", (1.0, 2.0, 1.0))
     trained = Policy({**made.card, "instances": ["X-n101-k25"]}, made.tensors)
-    assert trained_on(PolicySelector(trained)) == ("X-n101-k25",)
-    assert trained_on(PolicySelector(made)) == ()
-    assert trained_on(Uniform()) == ()
+    assert PolicySelector(trained).trained_on() == ("X-n101-k25",)
+    assert PolicySelector(made).trained_on() == ()
+    assert Uniform().trained_on() == ()
 
 
 def test_an_instance_that_a_policy_was_trained_on_is_refused_unless_it_is_wanted() -> None:
@@ -355,49 +364,3 @@ def test_an_instance_that_a_policy_was_trained_on_is_refused_unless_it_is_wanted
 
 
 # --- The best fixed pair. --------------------------------------------------------------------------------------------
-
-
-def test_the_best_fixed_pair_is_the_one_that_does_best() -> None:
-    entries = [operator("random-node"), operator("greedy"), WASTEFUL]
-    for order in (entries, entries[::-1]):
-        portfolio = make_portfolio("own", order)
-        found = best_fixed(INSTANCES, portfolio, MaxIterations(1000), initial="random")
-        assert found == Fixed("random-node", "greedy")
-
-
-@dataclass(frozen=True)
-class Cost:
-    cost: float
-
-
-@pytest.mark.parametrize(
-    ("stop", "short"), [(MaxIterations(500), MaxIterations(50)), (MaxTime(20), MaxTime(2)), (STOP, MaxIterations(3))]
-)
-@pytest.mark.parametrize("workers", [1, 2])
-def test_trials_are_short_and_count_every_instance_alike(
-    monkeypatch: pytest.MonkeyPatch, stop: Stop, short: Stop, workers: int
-) -> None:
-    # By the sum of the costs the second pair would win; relative to the best cost of each instance it is the first:
-    # (1 + 1000/900) / 2 = 1.06 against (120/100 + 1) / 2 = 1.1.
-    costs = {"zone": (100, 1000), "random-node": (120, 900)}
-    seen: list[tuple[Stop, int]] = []
-
-    def staged(instance: Instance, stop: Stop, *, selector: Fixed, seed: int, **options: Any) -> Cost:
-        seen.append((stop, seed))
-        return Cost(costs[selector.destroy][INSTANCES.index(instance)])
-
-    monkeypatch.setattr(comparison, "solve", staged)
-    assert best_fixed(INSTANCES, PORTFOLIO, stop, workers=workers) == Fixed("zone", "greedy")
-    assert seen == [(short, TRIAL_SEED)] * 4
-
-
-def test_a_trial_has_at_least_one_iteration(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
-
-    def staged(instance: Instance, stop: Stop, **options: Any) -> Cost:
-        seen.append(stop.iterations)
-        return Cost(1.0)
-
-    monkeypatch.setattr(comparison, "solve", staged)
-    best_fixed(INSTANCES, PORTFOLIO, MaxIterations(1))
-    assert set(seen) == {1}

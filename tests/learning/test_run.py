@@ -16,9 +16,10 @@ import pytest
 import neuralns
 from agents import short
 from neuralns import InputError, evaluate, make_mdp
-from neuralns.learning import run
-from neuralns.learning.run import Trained, seed_file, train
-from neuralns.learning.training import Report
+from neuralns.learning import run as run_module
+from neuralns.learning.run import run, seed_file
+from neuralns.learning.train import Trained
+from neuralns.learning.training import Standing
 from neuralns.selection.features import RICH
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy, read_policy
@@ -31,7 +32,7 @@ CONFIG = short(validate_every=10)
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trained, Path]:
     """A run of two seeds that was never stopped, and its policy file."""
     output = tmp_path_factory.mktemp("whole") / "mine.policy"
-    return train([TINY], CONFIG, seeds=(0, 1), output=output, command="neuralns train mine"), output
+    return run([TINY], CONFIG, seeds=(0, 1), output=output, command="neuralns train mine"), output
 
 
 def same_numbers(one: Policy, other: Policy) -> bool:
@@ -40,13 +41,13 @@ def same_numbers(one: Policy, other: Policy) -> bool:
     )
 
 
-def interrupt_at(step: int, number: int = signal.SIGINT) -> Callable[[Report], None]:
+def interrupt_at(step: int, number: int = signal.SIGINT) -> Callable[[Standing], None]:
     """Progress that presses Ctrl-C once, when so many steps are done."""
     pressed: list[int] = []
 
-    def press(report: Report) -> None:
-        if report.step >= step and not pressed:
-            pressed.append(report.step)
+    def press(standing: Standing) -> None:
+        if standing.step >= step and not pressed:
+            pressed.append(standing.step)
             signal.raise_signal(number)
 
     return press
@@ -76,13 +77,13 @@ def test_a_run_leaves_the_policies_and_the_log(whole: tuple[Trained, Path]) -> N
 
 
 def test_a_run_of_one_seed_writes_no_file_for_it(tmp_path: Path) -> None:
-    train([TINY], short(steps=20), output=tmp_path / "mine.policy")
+    run([TINY], short(steps=20), output=tmp_path / "mine.policy")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.csv", "mine.policy"]
 
 
 def test_a_run_without_output_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = train([TINY], short(steps=20), seeds=(3,))
+    done = run([TINY], short(steps=20), seeds=(3,))
     assert [policy.card["seed"] for policy in done.policies] == [3]
     assert list(tmp_path.iterdir()) == []
 
@@ -114,7 +115,7 @@ def test_the_test_reward_is_that_of_the_greedy_policy_on_the_test_tours(whole: t
 
 def test_test_tours_are_shared_among_the_instances() -> None:
     mdps = [make_mdp(name, customers=20, portfolio="random-route,greedy", budget=2) for name in ("C101", "R101")]
-    done = train(mdps, short(steps=20))
+    done = run(mdps, short(steps=20))
     player = PolicySelector(done.policies[0], 0.0)
     means = [evaluate(mdp, player, tours=mdp.start_tours("test", 64), seeds=1).reward_mean for mdp in mdps]
     assert done.tests[0] == pytest.approx(np.mean(means), rel=1e-12)
@@ -148,7 +149,7 @@ def test_files_of_a_run_are_safetensors(whole: tuple[Trained, Path]) -> None:
 @pytest.mark.filterwarnings("default")
 def test_scalars_for_tensorboard_are_written(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
-    train([TINY], short(steps=20), tensorboard=tmp_path / "scalars")
+    run([TINY], short(steps=20), tensorboard=tmp_path / "scalars")
     (events,) = (tmp_path / "scalars").iterdir()
     content = events.read_bytes()
     for name in (b"return", b"loss", b"epsilon", b"validation reward", b"steps a second"):
@@ -158,7 +159,7 @@ def test_scalars_for_tensorboard_are_written(tmp_path: Path) -> None:
 def test_tensorboard_that_is_not_there_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(InputError, match=r"^scalars for TensorBoard need the package tensorboard; install it with"):
-        train([TINY], short(steps=20), tensorboard=tmp_path / "scalars")
+        run([TINY], short(steps=20), tensorboard=tmp_path / "scalars")
 
 
 # --- Ctrl-C and going on. --------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ def test_ctrl_c_saves_and_going_on_gives_what_an_uninterrupted_run_does(
     tmp_path: Path, whole: tuple[Trained, Path], number: int
 ) -> None:
     output, before = tmp_path / "mine.policy", signal.getsignal(number)
-    stopped = train([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(20, number))
+    stopped = run([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(20, number))
     assert signal.getsignal(number) is before
     assert not stopped.finished
     assert stopped.step == 20
@@ -180,7 +181,7 @@ def test_ctrl_c_saves_and_going_on_gives_what_an_uninterrupted_run_does(
     assert read_policy(output).card["finished"] is False
     assert "test_reward" not in read_policy(output).card
 
-    done = train([TINY], CONFIG, seeds=(0, 1), output=output, resume=True, command="neuralns train mine")
+    done = run([TINY], CONFIG, seeds=(0, 1), output=output, resume=True, command="neuralns train mine")
     assert done.finished
     assert done.tests == whole[0].tests
     assert not output.with_suffix(".checkpoint").exists()
@@ -194,12 +195,12 @@ def test_ctrl_c_saves_and_going_on_gives_what_an_uninterrupted_run_does(
 
 
 def test_a_second_ctrl_c_ends_the_run_at_once(tmp_path: Path) -> None:
-    def press_twice(report: Report) -> None:
+    def press_twice(standing: Standing) -> None:
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        train([TINY], CONFIG, output=tmp_path / "mine.policy", progress=press_twice)
+        run([TINY], CONFIG, output=tmp_path / "mine.policy", progress=press_twice)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -209,18 +210,18 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
     class KilledError(Exception):
         pass
 
-    def kill(report: Report) -> None:
-        if report.step >= 40:
+    def kill(standing: Standing) -> None:
+        if standing.step >= 40:
             raise KilledError
 
     output = tmp_path / "mine.policy"
-    monkeypatch.setattr(run, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(run_module, "CHECKPOINT_SECONDS", 0.0)
     with pytest.raises(KilledError):
-        train([TINY], CONFIG, seeds=(0, 1), output=output, progress=kill)
+        run([TINY], CONFIG, seeds=(0, 1), output=output, progress=kill)
     assert not output.exists()
     first: list[int] = []
-    done = train(
-        [TINY], CONFIG, seeds=(0, 1), output=output, resume=True, progress=lambda report: first.append(report.step)
+    done = run(
+        [TINY], CONFIG, seeds=(0, 1), output=output, resume=True, progress=lambda standing: first.append(standing.step)
     )
     # The checkpoint is from the episode before the one that was cut off.
     assert first[0] == 40
@@ -235,16 +236,16 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
 def test_checkpoints_are_written_now_and_then_only(tmp_path: Path) -> None:
     seen: list[bool] = []
     output = tmp_path / "mine.policy"
-    train([TINY], CONFIG, output=output, progress=lambda _: seen.append(output.with_suffix(".checkpoint").exists()))
+    run([TINY], CONFIG, output=output, progress=lambda _: seen.append(output.with_suffix(".checkpoint").exists()))
     assert not any(seen)
 
 
 def test_a_run_stopped_before_its_first_validation_can_go_on(tmp_path: Path) -> None:
     output = tmp_path / "mine.policy"
-    stopped = train([TINY], CONFIG, output=output, progress=interrupt_at(0))
+    stopped = run([TINY], CONFIG, output=output, progress=interrupt_at(0))
     assert (stopped.step, stopped.finished) == (0, False)
-    done = train([TINY], CONFIG, output=output, resume=True)
-    assert same_numbers(done.policies[0], train([TINY], CONFIG).policies[0])
+    done = run([TINY], CONFIG, output=output, resume=True)
+    assert same_numbers(done.policies[0], run([TINY], CONFIG).policies[0])
 
 
 @pytest.mark.parametrize(
@@ -267,10 +268,10 @@ def test_a_run_does_not_go_on_from_the_checkpoint_of_another(
     tmp_path: Path, changes: dict[str, Any], named: str
 ) -> None:
     output = tmp_path / "mine.policy"
-    train([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(4))
+    run([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(4))
     arguments: dict[str, Any] = {"mdps": [TINY], "config": CONFIG, "seeds": (0, 1), **changes}
     with pytest.raises(InputError, match=rf"mine\.checkpoint: belongs to another run \({named} was "):
-        train(**arguments, output=output, resume=True)
+        run(**arguments, output=output, resume=True)
 
 
 # --- What is refused before any work. --------------------------------------------------------------------------------
@@ -279,25 +280,25 @@ def test_a_run_does_not_go_on_from_the_checkpoint_of_another(
 def test_a_run_that_cannot_work_is_refused(tmp_path: Path) -> None:
     output = tmp_path / "mine.policy"
     with pytest.raises(InputError, match=r"^training needs at least one seed\.$"):
-        train([TINY], CONFIG, seeds=())
+        run([TINY], CONFIG, seeds=())
     with pytest.raises(InputError, match=r"^only a run with an output file can be resumed\.$"):
-        train([TINY], CONFIG, resume=True)
+        run([TINY], CONFIG, resume=True)
     with pytest.raises(InputError, match=r"mine\.checkpoint: there is no checkpoint to resume from\.$"):
-        train([TINY], CONFIG, output=output, resume=True)
+        run([TINY], CONFIG, output=output, resume=True)
     with pytest.raises(InputError, match=r"^start 'warm' is not known"):
-        train([TINY], CONFIG, output=output, start="warm")
+        run([TINY], CONFIG, output=output, start="warm")
     with pytest.raises(InputError, match=r"none/mine\.policy: folder .* does not exist\.$"):
-        train([TINY], CONFIG, output=tmp_path / "none" / "mine.policy")
+        run([TINY], CONFIG, output=tmp_path / "none" / "mine.policy")
     output.with_suffix(".checkpoint").write_text("not a checkpoint")
     with pytest.raises(InputError, match=r"mine\.checkpoint: is not a checkpoint, or is damaged"):
-        train([TINY], CONFIG, output=output, resume=True)
+        run([TINY], CONFIG, output=output, resume=True)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.checkpoint"]
 
 
 @pytest.mark.parametrize("name", ["mine.checkpoint", "mine.csv"])
 def test_a_policy_under_the_name_of_another_file_of_the_run_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=rf"{name}: a run keeps another file under that name; choose one such as mine"):
-        train([TINY], CONFIG, output=tmp_path / name)
+        run([TINY], CONFIG, output=tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ import torch
 from agents import greedy_gain, short, task_of, trained
 from neuralns import InputError, Lanes, evaluate, make_mdp
 from neuralns.learning.starts import make_tasks
-from neuralns.learning.training import Report, Training
+from neuralns.learning.training import Standing, Training
 from neuralns.selection.features import RICH
 from neuralns.selection.policy import PolicySelector
 
@@ -66,17 +66,17 @@ def test_the_best_parameters_are_kept_not_the_last() -> None:
     mdp = make_mdp("R101", customers=20, budget=3)
     config = short(learning_rate=0.1, anneal=False, steps=120, validate_every=6)
     training = Training([task_of([mdp], seed) for seed in (0, 1)], config)
-    reports: list[Report] = []
+    reports: list[Standing] = []
     kept: list[float] = []
 
-    def note(report: Report) -> None:
-        reports.append(report)
+    def note(standing: Standing) -> None:
+        reports.append(standing)
         kept.append(greedy_gain(mdp, training.policy(0), training.tasks[0].validation[0]))
 
     training.run(note)
-    seen = np.array([report.validation for report in reports if not np.isnan(report.validation).any()])
+    seen = np.array([standing.validation for standing in reports if not np.isnan(standing.validation).any()])
     best = np.maximum.accumulate(seen)
-    assert np.array_equal([report.best for report in reports[-len(seen) :]], best)
+    assert np.array_equal([standing.best for standing in reports[-len(seen) :]], best)
     assert training.best_scores == pytest.approx(best[-1])
     assert (seen[-1] < best[-1]).all()
     assert (np.diff(best[:, 0]) > 0).any()
@@ -97,16 +97,16 @@ def test_without_a_validation_yet_the_agent_is_the_present_one() -> None:
 
 def test_a_run_does_all_its_steps_and_reports_every_episode() -> None:
     training = Training([task_of([TINY], seed) for seed in (3, 4)], short(steps=50, validate_every=25))
-    reports: list[Report] = []
+    reports: list[Standing] = []
     training.run(reports.append)
     assert training.done
     # Six actions an episode, the first of which only fills the memory.
-    assert [report.step for report in reports] == [0, 6, 12, 18, 24, 30, 36, 42, 48, 50]
-    assert all(report.done == report.step and report.steps == 50 for report in reports)
-    assert [bool(np.isnan(report.validation).any()) for report in reports] == [True] * 5 + [False] * 5
+    assert [standing.step for standing in reports] == [0, 6, 12, 18, 24, 30, 36, 42, 48, 50]
+    assert all(standing.done == standing.step and standing.steps == 50 for standing in reports)
+    assert [bool(np.isnan(standing.validation).any()) for standing in reports] == [True] * 5 + [False] * 5
     assert reports[-1].epsilon == pytest.approx(0.05)
-    assert {report.loss.shape for report in reports} == {report.returns.shape for report in reports} == {(2,)}
-    assert np.isfinite([report.loss for report in reports]).all()
+    assert {standing.loss.shape for standing in reports} == {standing.returns.shape for standing in reports} == {(2,)}
+    assert np.isfinite([standing.loss for standing in reports]).all()
     assert all(a.seconds < b.seconds for a, b in pairwise(reports))
 
 

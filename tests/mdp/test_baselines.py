@@ -15,7 +15,7 @@ from neuralns.mdp import baselines
 from neuralns.mdp.baselines import best_fixed_pair, play_oracle, train_roulette
 from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators.registry import Operator, operator
-from neuralns.operators.state import insert, open_route
+from neuralns.operators.toolkit import insert, open_route
 from neuralns.selection.selector import Selector
 
 FOUR = "random-route,random-node,greedy,regret-2"
@@ -91,7 +91,7 @@ def test_each_segment_is_played_by_the_weights_of_the_one_before(monkeypatch: py
         def play(self, selector: Selector) -> npt.NDArray[np.int64]:
             uses = super().play(selector)
             gains = [float(gain) for gain in self.start_costs - self.costs]
-            segments.append((selector.start(self.portfolio)[2:].tolist(), uses.tolist(), gains))
+            segments.append((selector.start(self.portfolio).weights.tolist(), uses.tolist(), gains))
             return uses
 
     monkeypatch.setattr(baselines, "Lanes", Recording)

@@ -12,7 +12,7 @@ import pytest
 
 from neuralns import Fixed, InputError, Lanes, Uniform, evaluate, make_mdp
 from neuralns.mdp.baselines import ROLLOUTS, best_fixed_pair, train_roulette
-from neuralns.mdp.evaluate import Evaluation, OracleAgent, SelectorsAgent, agent_named, confidence, episode
+from neuralns.mdp.evaluate import Evaluation, OracleAgent, SelectorAgent, agent_named, confidence, episode
 from neuralns.mdp.mdp import SET_SIZE
 from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy_file import write_policy
@@ -129,12 +129,37 @@ def test_seeds_can_be_named() -> None:
 
 def test_an_agent_may_have_another_selector_for_each_seed() -> None:
     route, node = Fixed("random-route", "greedy"), Fixed("random-node", "regret-2")
-    found = evaluate(MDP_OF_FOUR, SelectorsAgent({0: route, 5: node}, "mine"), episodes=4, seeds=(0, 5))
+    found = evaluate(MDP_OF_FOUR, SelectorAgent({0: route, 5: node}, "mine"), episodes=4, seeds=(0, 5))
     assert found.agent == "mine"
     for place, (seed, selector) in enumerate(((0, route), (5, node))):
         alone = evaluate(MDP_OF_FOUR, selector, episodes=4, seeds=[seed])
         assert found.finals[place].tolist() == alone.finals[0].tolist()
     assert found.shares == {"random-route": 0.5, "random-node": 0.5, "greedy": 0.5, "regret-2": 0.5}
+
+
+def test_the_selector_of_a_seed_may_be_given_by_a_function() -> None:
+    route, node = Fixed("random-route", "greedy"), Fixed("random-node", "regret-2")
+    by_seed = {0: route, 5: node}
+    for agent in (SelectorAgent(by_seed, "mine"), SelectorAgent(by_seed.__getitem__, "mine")):
+        assert [agent.selector_for(seed) for seed in (0, 5)] == [route, node]
+    assert [SelectorAgent(node, "mine").selector_for(seed) for seed in (0, 5)] == [node, node]
+    found = [
+        evaluate(MDP_OF_FOUR, SelectorAgent(source, "mine"), episodes=4, seeds=(0, 5)).finals.tolist()
+        for source in (by_seed, by_seed.__getitem__)
+    ]
+    assert found[0] == found[1]
+
+
+def test_a_policy_file_may_be_another_one_for_each_seed(tmp_path: Path) -> None:
+    names = MDP_OF_FOUR.portfolio.names
+    for seed, weights in ((0, (1.0, 0.0, 1.0, 0.0)), (1, (0.0, 1.0, 0.0, 1.0))):
+        write_policy(LearnedRoulette(names, weights).policy(MDP_OF_FOUR.portfolio), tmp_path / f"{seed}.policy")
+    found = evaluate(MDP_OF_FOUR, str(tmp_path / "{seed}.policy"), episodes=4, seeds=2)
+    for seed, agent in enumerate(("fixed:random-route,greedy", "fixed:random-node,regret-2")):
+        wheel = evaluate(MDP_OF_FOUR, str(tmp_path / f"{seed}.policy"), episodes=4, seeds=[seed])
+        assert found.finals[seed].tolist() == wheel.finals[0].tolist()
+        assert wheel.uses.tolist() == evaluate(MDP_OF_FOUR, agent, episodes=4, seeds=[seed]).uses.tolist()
+    assert found.agent == str(tmp_path / "{seed}.policy")
 
 
 def test_the_oracle_can_simulate_more_or_less() -> None:
@@ -218,14 +243,13 @@ def test_a_policy_file_plays(tmp_path: Path) -> None:
     [
         (
             "clever",
-            "agent 'clever' is not known; choose random, fixed:DESTROY,REPAIR, best-fixed, lrw, oracle or a policy "
-            "file.",
+            "selector 'clever' is not known; choose random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, "
+            "a policy, lrw:FILE or adaptive:FILE.",
         ),
-        ("roulette", "agent 'roulette' learns from a search and plays no episodes; lrw is its learned form."),
         ("fixed:zone,greedy", f"operator 'zone' is not among random-route, random-node of portfolio '{FOUR}'."),
         ("fixed:random-node,blinks", f"operator 'blinks' is not among greedy, regret-2 of portfolio '{FOUR}'."),
         ("fixed:random-node", "selector 'fixed:random-node' is not a pair; write 'fixed:DESTROY,REPAIR'."),
-        ("", "agent '' is not known"),
+        ("", "selector '' is not known"),
     ],
 )
 def test_an_agent_that_cannot_play_is_refused(agent: str, sentence: str) -> None:
@@ -233,6 +257,22 @@ def test_an_agent_that_cannot_play_is_refused(agent: str, sentence: str) -> None
         agent_named(agent, MDP_OF_FOUR)
     with pytest.raises(InputError, match=re.escape(sentence)):
         evaluate(MDP_OF_FOUR, agent, episodes=1, seeds=1)
+
+
+@pytest.mark.parametrize("agent", ["roulette", "ucb", "thompson"])
+def test_an_agent_that_learns_from_a_search_plays_no_episodes(agent: str) -> None:
+    sentence = f"selector {agent!r} learns from a search and plays no episodes."
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        evaluate(MDP_OF_FOUR, agent, episodes=1, seeds=1)
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        episode(MDP_OF_FOUR, agent)
+
+
+def test_an_adaptive_wheel_plays_no_episodes(tmp_path: Path) -> None:
+    path = tmp_path / "wheel.policy"
+    write_policy(LearnedRoulette(MDP_OF_FOUR.portfolio.names, (1.0, 1.0, 1.0, 1.0)).policy(MDP_OF_FOUR.portfolio), path)
+    with pytest.raises(InputError, match=r"wheel\.policy' learns from a search and plays no episodes\.$"):
+        evaluate(MDP_OF_FOUR, f"adaptive:{path}", episodes=1, seeds=1)
 
 
 def test_an_evaluation_that_cannot_be_is_refused() -> None:

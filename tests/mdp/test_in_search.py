@@ -11,7 +11,7 @@ import pytest
 
 from helpers import WASTEFUL
 from neuralns import MDP, Always, Fixed, HillClimbing, InputError, Roulette, Uniform, make_mdp
-from neuralns.mdp import in_search
+from neuralns.mdp import evaluate as evaluate_module
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.in_search import SearchEvaluation, evaluate_in_search
 from neuralns.operators.registry import operator
@@ -93,6 +93,17 @@ def test_the_same_seeds_give_the_same_results() -> None:
     assert one.costs[0].tolist() != one.costs[1].tolist()
 
 
+def test_seeds_can_be_named() -> None:
+    told: list[tuple[int, int]] = []
+    some = searched(seeds=[3, 1], progress=lambda done, total: told.append((done, total)))
+    assert some.costs.tolist() == searched(seeds=4).costs[[3, 1]].tolist()
+    assert told == [(1, 2), (2, 2)]
+    by_seed = {3: Roulette(name="mine"), 1: Fixed("random-route", "greedy")}
+    found = searched(by_seed, seeds=[3, 1])
+    assert found.agent == "mine"
+    assert found.costs[1].tolist() == searched(by_seed[1], seeds=2).costs[1].tolist()
+
+
 def test_other_tours_can_be_asked_for() -> None:
     assert searched(tours="validate").costs.tolist() != searched().costs.tolist()
 
@@ -127,15 +138,16 @@ def test_a_selector_is_an_agent() -> None:
 
 def test_the_best_fixed_pair_is_found_on_the_training_tours(monkeypatch: pytest.MonkeyPatch) -> None:
     found = searched("best-fixed")
-    assert found.agent == "best-fixed"
-    assert found.costs.tolist() == searched(best_fixed_pair(SMALL)).costs.tolist()
+    best = best_fixed_pair(SMALL)
+    assert found.agent == f"best-fixed ({best.destroy}, {best.repair})"
+    assert found.costs.tolist() == searched(best).costs.tolist()
     asked: list[MDP] = []
 
     def staged(mdp: MDP) -> Fixed:
         asked.append(mdp)
         return Fixed("random-node", "greedy")
 
-    monkeypatch.setattr(in_search, "best_fixed_pair", staged)
+    monkeypatch.setattr(evaluate_module, "best_fixed_pair", staged)
     assert searched("best-fixed").costs.tolist() == searched("fixed:random-node,greedy").costs.tolist()
     assert asked == [SMALL]
 
@@ -147,7 +159,7 @@ def test_the_learned_roulette_is_trained_anew_for_each_seed(monkeypatch: pytest.
         asked.append((mdp, seed))
         return LearnedRoulette(mdp.portfolio.names, (0.0, 1.0, 1.0, 0.0) if seed == 0 else (1.0, 0.0, 1.0, 0.0))
 
-    monkeypatch.setattr(in_search, "train_roulette", staged)
+    monkeypatch.setattr(evaluate_module, "train_roulette", staged)
     found = searched("lrw")
     assert found.agent == "lrw"
     assert asked == [(SMALL, 0), (SMALL, 1)]
@@ -201,6 +213,7 @@ def test_progress_is_told_seed_by_seed() -> None:
         ("clever", {}, "selector 'clever' is not known; choose random, roulette, ucb, thompson"),
         ("fixed:zone,greedy", {}, "selector 'fixed:zone,greedy': operator 'zone' is not among random-route"),
         ("random", {"pairs": 0}, "0 pairs and 2 seeds asked for; at least 1 of each is needed."),
+        ("random", {"seeds": []}, "5 pairs and [] seeds asked for; at least 1 of each is needed."),
         ("random", {"seeds": 0}, "5 pairs and 0 seeds asked for; at least 1 of each is needed."),
         ("random", {"episodes": 0}, "0 start tours asked for; at least 1 is needed."),
         ("random", {"tours": "exam"}, "set of start tours 'exam' is not known"),

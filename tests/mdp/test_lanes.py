@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,25 +17,34 @@ import neuralns
 from helpers import WASTEFUL, random_instances
 from neuralns import (
     MDP,
+    Acceptance,
+    Always,
     Fixed,
+    HillClimbing,
     InputError,
     Instance,
     Lanes,
+    MaxIterations,
     OperatorError,
+    RecordToRecord,
+    SimulatedAnnealing,
     Solution,
     Uniform,
     make_mdp,
     make_portfolio,
     random_tours,
 )
+from neuralns.compiled.structs import Struct, whole
 from neuralns.mdp.lanes import Tours, common_portfolio
 from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators import registry
-from neuralns.operators.registry import Portfolio, portfolio_named
-from neuralns.operators.state import insert as put
-from neuralns.operators.state import open_route, remove
+from neuralns.operators.portfolio import Portfolio, portfolio_named
+from neuralns.operators.toolkit import insert as put
+from neuralns.operators.toolkit import open_route, remove
+from neuralns.search.search import Search
+from neuralns.search.setup import make_setup
 from neuralns.selection.features import RICH
-from neuralns.selection.selector import compile_selector, learn_nothing
+from neuralns.selection.selector import Selector
 
 TEN = Instance("ten", [0] + [1] * 10, 10, np.random.default_rng(1).integers(1, 100, (11, 2)))
 PORTFOLIOS = ["paper", "paper-2", "modern-all", "random-route,greedy-route,regret-3"]
@@ -257,7 +267,7 @@ def test_an_episode_on_a_line_by_hand(reward: Any, paid: list[float]) -> None:
 @settings(deadline=None, max_examples=40)
 @given(random_mdps(), st.integers(0, 1000))
 def test_improving_tours_never_get_dearer(mdp: MDP, seed: int) -> None:
-    mdp = replace(mdp, acceptance="improving")
+    mdp = replace(mdp, acceptance=HillClimbing())
     starts = [random_tours(mdp.instance, seed + lane) for lane in range(2)]
     draws = np.random.default_rng(seed).random((mdp.steps, 2))
     lanes = Lanes([mdp] * 2)
@@ -289,7 +299,7 @@ def test_improving_tours_never_get_dearer(mdp: MDP, seed: int) -> None:
 @given(random_mdps(), st.integers(0, 1000))
 def test_a_pair_is_kept_or_undone_as_a_whole(mdp: MDP, seed: int) -> None:
     # The same seed and actions with and without undoing, for one pair.
-    both = [replace(mdp, budget=1, reward="final", acceptance=rule) for rule in ("always", "improving")]
+    both = [replace(mdp, budget=1, reward="final", acceptance=rule) for rule in (Always(), HillClimbing())]
     start = random_tours(mdp.instance, seed)
     lanes = Lanes(both)
     lanes.reset([start] * 2, np.full(2, seed, np.uint64))
@@ -309,7 +319,7 @@ def test_a_pair_is_kept_or_undone_as_a_whole(mdp: MDP, seed: int) -> None:
 @pytest.mark.parametrize("reward", ["final", "improvement"])
 def test_a_pair_undone_by_hand(reward: Any) -> None:
     portfolio = make_portfolio("own", ["greedy-route", WASTEFUL, "greedy"])
-    mdp = MDP(LINE, portfolio, "distance", 2, 2, reward, "improving")
+    mdp = MDP(LINE, portfolio, "distance", 2, 2, reward, HillClimbing())
     lanes = Lanes([mdp] * 2)
     lanes.reset([Solution(LINE, [[1, 2], [3], [4]])] * 2, seeds_from(5, 2))
     # Lengths 1 + 3 + 2, 8 and 16, and three vehicles: F = 30 + 300.
@@ -362,6 +372,126 @@ def test_lanes_that_undo_and_lanes_that_do_not_mix() -> None:
     lanes.play(Uniform())
     assert lanes.rewards[0] < 0
     assert lanes.rewards[1] == 0
+
+
+# --- Acceptance as in a search. --------------------------------------------------------------------------------------
+
+RULES = [
+    SimulatedAnnealing(100.0, 1.0),
+    SimulatedAnnealing(0.5, 0.1),
+    RecordToRecord(5.0, 1.0),
+    HillClimbing(),
+    Always(),
+]
+
+
+def generator_of(lanes: Lanes, lane: int) -> list[int]:
+    return [int(word) for word in lanes.state(lane).random]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("pair", [("random-node", "greedy"), ("zone", "regret-2"), ("random-node", "random-insertion")])
+def test_an_episode_is_a_search_with_the_same_pairs_and_random_numbers(rule: Acceptance, pair: tuple[str, str]) -> None:
+    # Distances are whole, so that costs are the same to the bit however they are added up.
+    mdp = make_mdp("E-n22-k4", setting="distance", portfolio=list(pair), budget=20, acceptance=rule)
+    starts = mdp.start_tours("train", 4)
+    lanes = Lanes([mdp] * 4)
+    lanes.reset(starts, episode_seeds(3, 4))
+    words = [generator_of(lanes, lane) for lane in range(4)]
+    temperatures: list[list[float]] = []
+    costs: list[list[float]] = []
+    while not lanes.done:
+        if not lanes.phases.any():
+            temperatures.append([lanes.state(lane).status.temperature for lane in range(4)])
+        lanes.step(lanes.action_mask.argmax(axis=1))
+        if not lanes.phases.any():
+            costs.append(lanes.costs.tolist())
+    for lane, start in enumerate(starts):
+        setup = make_setup(
+            mdp.instance, MaxIterations(20), Fixed(*pair), mdp.portfolio, scale=mdp.scale, acceptance=rule,
+            initial=start,
+        )  # fmt: skip
+        search = Search(setup, np.random.SeedSequence(0), time.perf_counter())
+        search._state.random[:] = words[lane]
+        for number in range(20):
+            search.advance(1)
+            assert search._status.current == costs[number][lane]
+            assert search._status.temperature == pytest.approx(temperatures[number][lane])
+        assert search.current().routes == lanes.solution(lane).routes
+        own = lanes.state(lane).status
+        for name in ("start", "current", "best", "candidate", "gain", "iteration", "since_best", "since_gain", "quota"):
+            assert getattr(search._status, name) == getattr(own, name), name
+        assert search._status.acceptance == own.acceptance
+
+
+def test_the_temperature_of_an_episode_falls_over_its_pairs() -> None:
+    mdp = make_mdp(
+        "R101", customers=20, portfolio="random-node,greedy", budget=20, acceptance=SimulatedAnnealing(100, 1)
+    )
+    lanes = Lanes([mdp])
+    for _ in range(2):
+        lanes.reset(mdp.start_tours("train", 1), episode_seeds(0, 1))
+        found = []
+        while not lanes.done:
+            found.append(lanes.state(0).status.temperature)
+            lanes.step(lanes.action_mask.argmax(axis=1))
+        assert found[::2] == pytest.approx([100 ** (1 - pair / 20) for pair in range(20)])
+        assert found[1::2] == found[::2]
+
+
+def test_annealing_accepts_some_and_undoes_other_pairs_that_make_tours_dearer() -> None:
+    portfolio = make_portfolio("own", ["random-node", WASTEFUL])
+    mdp = make_mdp("R101", customers=20, portfolio=portfolio, scale=1, budget=8, acceptance=SimulatedAnnealing(100, 90))
+    lanes = Lanes([mdp] * 200)
+    lanes.reset(mdp.start_tours("train", 100) * 2, episode_seeds(0, 200))
+    accepted = rejected = 0
+    while not lanes.done:
+        before = lanes.costs.copy()
+        lanes.step(lanes.action_mask.argmax(axis=1))
+        lanes.step(lanes.action_mask.argmax(axis=1))
+        for lane in range(200):
+            status = lanes.state(lane).status
+            if status.candidate > before[lane] + 50:
+                accepted += lanes.costs[lane] == status.candidate
+                rejected += lanes.costs[lane] == before[lane]
+    # A customer on a route of its own costs about 100, at a temperature of about 95: exp(−100 / 95).
+    assert accepted / (accepted + rejected) == pytest.approx(0.35, abs=0.06)
+
+
+def test_each_lane_follows_a_rule_of_its_own() -> None:
+    portfolio = make_portfolio("own", ["random-node", WASTEFUL])
+    mdps = [make_mdp("C101", customers=20, portfolio=portfolio, budget=4, acceptance=rule) for rule in RULES]
+    lanes = Lanes(mdps)
+    starts, seeds = [mdp.start_tours("train", 1)[0] for mdp in mdps], episode_seeds(0, len(mdps))
+    lanes.reset(starts, seeds)
+    lanes.play(Uniform())
+    for lane, mdp in enumerate(mdps):
+        alone = Lanes([mdp])
+        alone.reset(starts[lane : lane + 1], seeds[lane : lane + 1])
+        alone.play(Uniform())
+        assert alone.costs[0] == lanes.costs[lane]
+
+
+class Generous(Acceptance):
+    """Accept what is worse by less than 150."""
+
+    @staticmethod
+    def accepts(state, candidate):
+        return candidate < state.status.current + 150.0
+
+
+def test_a_rule_of_ones_own_holds_in_episodes() -> None:
+    portfolio = make_portfolio("own", ["random-node", WASTEFUL])
+    found = []
+    for scale in (1, 4):
+        mdp = make_mdp("C101", customers=20, portfolio=portfolio, scale=scale, budget=1, acceptance=Generous())
+        lanes = Lanes([mdp] * 4)
+        lanes.reset(mdp.start_tours("train", 4), episode_seeds(0, 4))
+        lanes.play(Uniform())
+        found.append(lanes.rewards.tolist())
+    # One route more costs about 100, four of them about 400.
+    assert all(-150 < reward < 0 for reward in found[0])
+    assert found[1] == [0.0] * 4
 
 
 # --- Lanes of different kinds. ---------------------------------------------------------------------------------------
@@ -581,23 +711,21 @@ def test_an_operator_that_breaks_its_contract_is_named(portfolio: str, sentence:
         lanes.step(lanes.action_mask.argmax(axis=1))
 
 
-class Stubborn:
+class Stubborn(Selector):
     """A selector that makes one choice in one phase and takes the first operator in the other."""
 
     name = "stubborn"
+    fields: ClassVar = {"phase": whole, "choice": whole}
 
     def __init__(self, phase: int, choice: int) -> None:
-        self.memory = np.array([phase, choice], dtype=np.float64)
+        self.phase, self.choice = phase, choice
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> npt.NDArray[np.float64]:
-        return self.memory
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        return self.new_memory(phase=self.phase, choice=self.choice)
 
-    def functions(self) -> tuple[Any, Any]:
-        return compile_selector(stubborn, learn_nothing)
-
-
-def stubborn(memory, state, phase):
-    return np.int64(memory[1]) if phase == memory[0] else np.int64(0)
+    @staticmethod
+    def choose(memory, state, phase):
+        return memory.choice if phase == memory.phase else 0
 
 
 @pytest.mark.parametrize(
@@ -615,3 +743,32 @@ def test_a_selector_that_chooses_what_does_not_exist_is_named(phase: int, choice
     lanes.reset(mdp.start_tours("train", 1), episode_seeds(0, 1))
     with pytest.raises(OperatorError, match=f"^{re.escape(sentence)}$"):
         lanes.play(Stubborn(phase, choice))
+
+
+class Historian(Selector):
+    """Takes the first operator where the history of arcs is kept, as it asks for, else the second."""
+
+    name = "historian"
+
+    @property
+    def uses_history(self) -> bool:
+        return True
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        return self.new_memory()
+
+    @staticmethod
+    def choose(memory, state, phase):
+        return 0 if state.history.shape[0] > 0 else 1
+
+
+@pytest.mark.parametrize("features", ["rich", "paper"])
+def test_a_selector_that_reads_the_history_of_arcs_never_plays_without_it(features: str) -> None:
+    mdp = make_mdp("C101", customers=20, portfolio="zone,pair,greedy,regret-2", budget=2)
+    lanes = Lanes([mdp], features)
+    lanes.reset(mdp.start_tours("train", 1), episode_seeds(0, 1))
+    try:
+        uses = lanes.play(Historian())
+    except InputError:
+        return
+    assert uses.tolist() == [[2, 0, 2, 0]]

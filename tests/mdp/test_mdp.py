@@ -10,7 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neuralns import InputError, Instance, Solution, make_mdp, make_portfolio, portfolio_named, read, write_instance
+from neuralns import (
+    Acceptance,
+    Always,
+    HillClimbing,
+    InputError,
+    Instance,
+    RecordToRecord,
+    SimulatedAnnealing,
+    Solution,
+    make_mdp,
+    make_portfolio,
+    portfolio_named,
+    read,
+    savings,
+    write_instance,
+)
 from neuralns.mdp.mdp import SET_SIZE, SETS, episode_seeds, named_seed
 
 
@@ -59,7 +74,8 @@ def test_at_least_one_customer_is_removed_by_default() -> None:
 
 def test_defaults_are_those_of_the_paper() -> None:
     mdp = make_mdp("C101", customers=20)
-    assert (mdp.setting, mdp.reward, mdp.acceptance) == ("paper", "final", "always")
+    assert (mdp.setting, mdp.reward, mdp.acceptance_name) == ("paper", "final", "always")
+    assert mdp.acceptance == Always()
     assert (mdp.budget, mdp.steps, mdp.scale) == (10, 20, 4)
     assert mdp.portfolio == portfolio_named("paper")
     assert make_mdp("C101", budget=7).steps == 14
@@ -82,11 +98,35 @@ def test_a_portfolio_is_a_name_a_list_or_a_portfolio() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "rule", "name"),
+    [
+        ("always", Always(), "always"),
+        ("improving", HillClimbing(), "improving"),
+        ("annealing", SimulatedAnnealing(), "annealing"),
+        (HillClimbing(), HillClimbing(), "improving"),
+        (SimulatedAnnealing(100, 1), SimulatedAnnealing(100, 1), "SimulatedAnnealing(start=100, end=1)"),
+    ],
+)
+def test_acceptance_is_a_name_or_a_rule(given: str | Acceptance, rule: Acceptance, name: str) -> None:
+    mdp = make_mdp("C101", customers=20, acceptance=given)
+    assert mdp.acceptance == rule
+    assert mdp.acceptance_name == name
+
+
+def test_temperatures_are_those_of_good_routes() -> None:
+    mdp = make_mdp("C101", customers=20, setting="distance", acceptance="annealing")
+    assert mdp.temperatures == SimulatedAnnealing().temperatures(savings(mdp.instance))
+    given = make_mdp("C101", customers=20, acceptance=RecordToRecord(7.0, 2.0))
+    assert given.temperatures == (7.0, 2.0)
+    assert make_mdp("C101", customers=20).temperatures == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
         ({"setting": "text"}, "setting 'text' is not known; choose paper or distance."),
         ({"reward": "late"}, "reward 'late' is not known; choose final or improvement."),
-        ({"acceptance": "never"}, "acceptance 'never' is not known; choose always or improving."),
+        ({"acceptance": "never"}, "acceptance 'never' is not known; choose always, improving, annealing."),
         ({"scale": 0}, "scale 0 must lie between 1 and the 20 customers of the instance."),
         ({"scale": 21}, "scale 21 must lie between 1 and the 20 customers of the instance."),
         ({"budget": 0}, "budget 0 must be at least 1 pair."),

@@ -1,19 +1,24 @@
-"""Registration, portfolios, and a user's own operators."""
+"""Operators by name, with their parameters, and a user's own."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
+from numba.core.errors import TypingError
 
 import neuralns
-from neuralns import InputError, MaxIterations, OperatorError, load_operators, make_portfolio, portfolio_named, solve
-from neuralns.operators.registry import PAPER_DESTROYS, operators, portfolio_names
+from helpers import on_a_line, outcomes, plane
+from neuralns import InputError, MaxIterations, OperatorError, load_operators, solve
+from neuralns.compiled.calls import MOST_PARAMETERS
+from neuralns.operators import registry
+from neuralns.operators.registry import operator, operators
 
-HEADER = "from neuralns import destroy, repair\nfrom neuralns.operators.state import *\n"
+HEADER = "from neuralns import destroy, repair\nfrom neuralns.operators.toolkit import *\n"
 
 
 def written(folder: Path, body: str, name: str = "mine.py") -> Path:
@@ -25,46 +30,6 @@ def written(folder: Path, body: str, name: str = "mine.py") -> Path:
 def run(path: Path, *names: str) -> neuralns.Result:
     load_operators(path)
     return solve("E-n22-k4", MaxIterations(50), portfolio=list(names), scale=4)
-
-
-def test_the_paper_portfolio_has_twelve_destroys_and_two_repairs_in_the_decoded_order() -> None:
-    paper = portfolio_named("paper")
-    assert [entry.name for entry in paper.destroys] == list(PAPER_DESTROYS)
-    assert len(paper.destroys) == 12
-    assert [paper.destroys[4].name, paper.destroys[11].name] == ["random-route", "greedy-route"]
-    assert [entry.name for entry in paper.repairs] == ["greedy", "regret-2"]
-    kinds = {entry.name: entry.kind for entry in operators()}
-    assert sorted(kinds[name] for name in PAPER_DESTROYS) == ["greedy"] * 3 + ["random"] * 2 + ["related"] * 7
-
-
-@pytest.mark.parametrize("size", range(2, 13))
-def test_prefixes_of_the_paper_portfolio_grow_one_by_one(size: int) -> None:
-    portfolio = portfolio_named(f"paper-{size}")
-    assert [entry.name for entry in portfolio.destroys] == list(PAPER_DESTROYS[:size])
-    assert len(portfolio.repairs) == 2
-    assert f"paper-{size}" in portfolio_names()
-
-
-def test_a_portfolio_is_a_list_of_names_in_order() -> None:
-    portfolio = portfolio_named("pair, greedy,worst-node")
-    assert [entry.name for entry in portfolio.destroys] == ["pair", "worst-node"]
-    assert portfolio.names == ("pair", "worst-node", "greedy")
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("nonsense", "portfolio 'nonsense' is not known"),
-        ("paper-13", "portfolio 'paper-13' is not known"),
-        ("pair,nonsense", "operator 'nonsense' is not known"),
-        ("pair,worst-node", "has no repair operator"),
-        ("greedy,regret-2", "has no destroy operator"),
-        ("pair,pair,greedy", "names operator 'pair' twice"),
-    ],
-)
-def test_a_portfolio_that_cannot_be_is_refused(name: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        portfolio_named(name)
 
 
 def test_a_users_operator_runs_next_to_the_built_in_ones(tmp_path: Path) -> None:
@@ -102,6 +67,16 @@ def test_a_users_operator_runs_next_to_the_built_in_ones(tmp_path: Path) -> None
         ("@repair('w-signature-2')\ndef f(state, quota): pass", "operator 'w-signature-2' takes \\(state, quota\\)"),
         ("@destroy('two words')\ndef f(state, quota): pass", "operator name 'two words'"),
         ("@destroy('worst-node')\ndef f(state, quota): pass", "operator 'worst-node' is registered already"),
+        ("@destroy('with:colon')\ndef f(state, quota): pass", "operator name 'with:colon'"),
+        ("@repair('')\ndef f(state): pass", "operator name '' must not be empty"),
+        (
+            "@destroy('w-default')\ndef f(state, quota, how='far'): pass",
+            "operator 'w-default': default 'far' of parameter 'how' is not a number",
+        ),
+        (
+            "@repair('w-crowd')\ndef f(state, a=1, b=1, c=1, d=1, e=1, f=1, g=1, h=1, i=1): pass",
+            "operator 'w-crowd' has 9 parameters; 8 at most",
+        ),
     ],
 )
 def test_a_mistake_in_the_declaration_is_named(tmp_path: Path, body: str, said: str) -> None:
@@ -163,7 +138,7 @@ def test_a_mistake_in_a_repair_operator_is_reported_by_name(tmp_path: Path, body
 def test_an_operator_typed_at_a_prompt_runs_as_well() -> None:
     program = """
 import neuralns
-from neuralns.operators.state import remove
+from neuralns.operators.toolkit import remove
 @neuralns.destroy("typed")
 def typed(state, quota):
     for customer in range(1, quota + 1):
@@ -185,8 +160,127 @@ def test_a_file_that_is_missing_fails_or_registers_nothing_is_refused(tmp_path: 
         load_operators(written(tmp_path, "def", "broken.py"))
 
 
-def test_too_many_operators_are_refused() -> None:
-    paper = portfolio_named("paper")
-    with pytest.raises(InputError, match="36 destroy operators, at most 32"):
-        neuralns.Portfolio("crowd", paper.destroys * 3, paper.repairs)
-    assert make_portfolio("own", [paper.destroys[0], "greedy"]).names == ("worst-node", "greedy")
+# --- Parameters. -----------------------------------------------------------------------------------------------------
+
+
+def test_a_name_may_set_parameters() -> None:
+    plain, longer = operator("string"), operator("string:longest=20:keep=0.5")
+    assert plain.parameters == (("longest", 10.0), ("split", 0.5), ("keep", 0.99))
+    assert longer.parameters == (("longest", 20.0), ("split", 0.5), ("keep", 0.5))
+    assert longer.name == "string:longest=20:keep=0.5"
+    assert (longer.phase, longer.kind, longer.summary) == (plain.phase, plain.kind, plain.summary)
+    assert plain == operator("string")
+
+
+def test_an_operator_without_parameters_has_none() -> None:
+    assert operator("greedy").parameters == ()
+    assert all(len(entry.parameters) <= MOST_PARAMETERS for entry in operators())
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (
+            "string:length=2",
+            "operator 'string' has no parameter 'length' (its parameters: longest, split, keep).",
+        ),
+        ("greedy:depth=2", "operator 'greedy' has no parameter 'depth' (its parameters: none)."),
+        ("string:", "operator 'string' has no parameter '' (its parameters: longest, split, keep)."),
+        ("string:longest", "operator 'string': 'longest' does not give a number, such as longest=2."),
+        ("string:longest=", "operator 'string': 'longest=' does not give a number, such as longest=2."),
+        ("string:longest=far", "operator 'string': 'longest=far' does not give a number, such as longest=2."),
+        ("string:longest=nan", "operator 'string': 'longest=nan' does not give a number, such as longest=2."),
+        ("string:split=1:keep=inf", "operator 'string': 'keep=inf' does not give a number, such as keep=2."),
+        ("strong:longest=2", "operator 'strong' is not known (see 'neuralns operators')."),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(name: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        operator(name)
+
+
+EXTREME = """
+import sys, neuralns
+try:
+    result = neuralns.solve("E-n22-k4", neuralns.MaxIterations(200), portfolio=sys.argv[1], scale=5)
+    print("routes", result.feasible)
+except neuralns.InputError as error:
+    print("refused", error)
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "worst-node:determinism=0",
+        "worst-node:determinism=-1",
+        "shaw:determinism=-3",
+        "string:longest=-5",
+        "string:longest=0",
+    ],
+)
+def test_numbers_that_make_no_sense_end_in_routes_or_are_refused(name: str) -> None:
+    # In a process of its own: a wrong index may end it, a wrong length never does.
+    command = [sys.executable, "-c", EXTREME, f"{name},greedy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.split()[0] in ("routes", "refused")
+
+
+def test_an_operator_is_applied_with_its_parameters() -> None:
+    _, solution = on_a_line([1], [2], [3], [4], places=[1.0, 2.0, 3.0, 4.0])
+    assert set(outcomes("worst-node:determinism=1e9", solution, 1, seeds=100)) == {(4,)}
+    assert len(outcomes("worst-node:determinism=1", solution, 1, seeds=100)) == 4
+
+
+def test_a_users_operator_has_parameters_of_its_own(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+        @destroy("own-from")
+        def from_one_on(state, quota, first=1, step=1):
+            '''Remove every so many customers from one on.'''
+            for number in range(quota):
+                remove(state, int(first + number * step))
+        """,
+    )
+    load_operators(path)
+    solution = plane([(0, 0), *[(float(place), 1.0) for place in range(1, 9)]], [list(range(1, 9))])
+    assert set(outcomes("own-from", solution, 2, seeds=1)) == {(1, 2)}
+    assert set(outcomes("own-from:first=3", solution, 2, seeds=1)) == {(3, 4)}
+    assert set(outcomes("own-from:step=2:first=3", solution, 3, seeds=1)) == {(3, 5, 7)}
+
+
+def test_an_operator_may_have_eight_parameters(tmp_path: Path) -> None:
+    letters = "abcdefgh"
+    signature = ", ".join(f"{letter}={number}" for number, letter in enumerate(letters, 1))
+    body = (
+        f"@destroy('own-eight')\ndef eight(state, quota, {signature}):\n"
+        "    '''Remove the customer that the numbers make.'''\n"
+        "    remove(state, int(a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h) - 203)\n"
+    )
+    load_operators(written(tmp_path, body))
+    solution = plane([(0, 0), *[(float(place), 1.0) for place in range(1, 12)]], [list(range(1, 12))])
+    # 1 × 1 + 2 × 2 + … + 8 × 8 = 204; one more of the k-th parameter is k more.
+    assert set(outcomes("own-eight", solution, 1, seeds=1)) == {(1,)}
+    for place, letter in enumerate(letters, 1):
+        assert set(outcomes(f"own-eight:{letter}={place + 1}", solution, 1, seeds=1)) == {(1 + place,)}
+
+
+def test_an_operator_that_is_loaded_again_is_replaced(tmp_path: Path) -> None:
+    body = "@destroy('own-again')\ndef again(state, quota, first={}):\n    '''Say.'''\n    remove(state, int(first))\n"
+    load_operators(written(tmp_path, body.format(1)))
+    assert operator("own-again").parameters == (("first", 1.0),)
+    path = written(tmp_path, body.format("2.5"))
+    assert load_operators(path)[0].parameters == (("first", 2.5),)
+    assert operator("own-again").parameters == (("first", 2.5),)
+
+
+def test_operators_are_listed_with_the_destroy_operators_first() -> None:
+    phases = [entry.phase for entry in operators()]
+    assert phases == sorted(phases)
+    assert {entry.name for entry in operators()} >= {"string", "greedy", "blinks", "worst-node"}
+
+
+def test_the_reason_of_a_failed_compilation_is_one_line() -> None:
+    message = "Failed in nopython mode\nUnknown attribute 'x' of type State\n\nFile \"mine.py\", line 3:\n  code"
+    assert registry.reason(TypingError(message)) == "Unknown attribute 'x' of type State (File \"mine.py\", line 3)."

@@ -16,10 +16,10 @@ from neuralns import (
     OperatorError,
     Progress,
     Solution,
+    StopWhen,
     TargetCost,
     load_operators,
     read,
-    savings,
     solve,
 )
 from neuralns.search import parallel
@@ -46,29 +46,6 @@ def test_the_worst_search_goes_on_from_the_best_solution(monkeypatch: pytest.Mon
     monkeypatch.setattr(parallel, "EXCHANGES", 1)
     without = solve(instance, MaxIterations(20000), seed=1, workers=2)
     assert with_exchange.routes != without.routes
-
-
-def test_a_search_can_continue_from_a_given_solution() -> None:
-    import numpy as np
-
-    from neuralns.operators.registry import portfolio_named
-    from neuralns.search.acceptance import HillClimbing
-    from neuralns.search.search import Plan, Search
-    from neuralns.selection.uniform import Uniform
-
-    instance = read("E-n22-k4")
-    poor = Solution(instance, [[customer] for customer in range(1, 22)])
-    plan = Plan(
-        instance, MaxIterations(10), Uniform(), portfolio_named("modern"), (1, 3), HillClimbing(), (1.0, 1.0), poor
-    )
-    search = Search(plan, np.random.SeedSequence(1), time.perf_counter())
-    good = savings(instance)
-    search.continue_from(good)
-    assert search.best() == good
-    assert search.progress().current == search.progress().best == good.cost
-    search.continue_from(poor)
-    assert search.best() == good
-    assert search.progress().current == poor.cost
 
 
 def test_time_limits_targets_and_callbacks_end_all_workers() -> None:
@@ -132,3 +109,38 @@ def test_progress_counts_the_iterations_of_all_and_the_share_of_each() -> None:
     solve("E-n22-k4", MaxIterations(3000), workers=2, callbacks=[seen.append])
     assert seen[-1].iteration == 6000
     assert seen[-1].share == 1.0
+
+
+def test_new_best_solutions_of_all_workers_are_told_in_falling_order() -> None:
+    told: list[tuple[Solution, Progress]] = []
+    result = solve(
+        "X-n101-k25",
+        MaxIterations(4000),
+        workers=2,
+        initial="random",
+        on_best=lambda best, progress: told.append((best, progress)),
+    )
+    costs = [best.cost for best, _ in told]
+    assert costs == sorted(costs, reverse=True)
+    assert len(set(costs)) == len(costs) > 0
+    assert all(best.feasible for best, _ in told)
+    assert [progress.best for _, progress in told] == pytest.approx(costs)
+    assert costs[-1] == result.cost
+    assert result.routes == solve("X-n101-k25", MaxIterations(4000), workers=2, initial="random").routes
+
+
+def test_who_is_told_of_a_best_solution_can_end_all_workers() -> None:
+    result = solve("X-n101-k25", MaxTime(30), workers=2, initial="random", on_best=lambda best, progress: True)
+    assert result.stopped_by == "callback"
+    assert result.runtime < 20
+
+
+def late(state):
+    """After so many iterations."""
+    return state.status.iteration >= 500
+
+
+def test_a_stopping_rule_of_ones_own_ends_all_workers() -> None:
+    result = solve("E-n22-k4", MaxIterations(4000) | StopWhen(late), workers=2)
+    assert result.stopped_by == "late"
+    assert result.iterations == 1000

@@ -1,53 +1,60 @@
-"""A search step by step: its current solution, its temperature, what is left, and the time that deciding takes."""
+"""A search segment by segment: its solutions, its temperature, what is left, and the time that deciding takes."""
 
 from __future__ import annotations
 
 import math
 import time
-from functools import cache
-from typing import Any
+from collections.abc import Callable
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from numba import njit
 
 from helpers import Clock
 from neuralns import (
+    Acceptance,
     AlphaUCB,
     Always,
     HillClimbing,
     MaxIterations,
     MaxTime,
+    Portfolio,
     Progress,
     Roulette,
+    Selector,
     SimulatedAnnealing,
+    Solution,
     Stop,
     Uniform,
     portfolio_named,
     random_tours,
     read,
+    savings,
     solve,
 )
-from neuralns.operators.registry import Portfolio
-from neuralns.search import clock
-from neuralns.search.acceptance import Acceptance
-from neuralns.search.loop import COOLING_STEP, SHORT_RUN, TIMING_STEP
-from neuralns.search.search import Plan, Search
-from neuralns.selection.selector import Selector, compile_selector, learn_nothing
+from neuralns.compiled import clock
+from neuralns.compiled.structs import Struct, number, numbers, whole
+from neuralns.search import search as search_module
+from neuralns.search.loop import COOLING_STEP, SHORT_RUN
+from neuralns.search.search import Search
+from neuralns.search.setup import make_setup
 
 PORTFOLIO = portfolio_named("random-node,zone,greedy")
 PAIR = portfolio_named("random-node,greedy")
 
 
 def search_of(
-    stop: Stop, acceptance: Acceptance, selector: Selector | None = None, portfolio: Portfolio = PORTFOLIO
+    stop: Stop,
+    acceptance: Acceptance,
+    selector: Selector | None = None,
+    portfolio: Portfolio = PORTFOLIO,
+    on_best: Callable[[Search], object] | None = None,
 ) -> Search:
     instance = read("E-n22-k4")
     start = random_tours(instance, 1)
-    temperatures = acceptance.temperatures(start)
-    plan = Plan(instance, stop, selector or Uniform(), portfolio, (1, 4), acceptance, temperatures, start)
-    return Search(plan, np.random.SeedSequence(1), time.perf_counter())
+    setup = make_setup(instance, stop, selector, portfolio, scale=(1, 4), acceptance=acceptance, initial=start)
+    return Search(setup, np.random.SeedSequence(1), time.perf_counter(), on_best)
 
 
 # --- The current solution. -------------------------------------------------------------------------------------------
@@ -56,7 +63,7 @@ def search_of(
 @pytest.mark.parametrize("acceptance", [Always(), HillClimbing(), SimulatedAnnealing()])
 def test_the_current_solution_is_the_one_that_the_search_goes_on_from(acceptance: Acceptance) -> None:
     search = search_of(MaxIterations(60), acceptance)
-    start = search.plan.initial
+    start = search.setup.initial
     assert set(search.current().routes) == set(start.routes)
     costs = []
     while search.reason_to_stop() is None:
@@ -118,35 +125,28 @@ def test_a_long_run_cools_down_in_steps() -> None:
 # --- What is left. ---------------------------------------------------------------------------------------------------
 
 
-class Notes:
+class Notes(Selector):
     """A selector of one pair that writes down, iteration by iteration, what share of the run is left."""
 
     name = "notes"
+    fields: ClassVar = {"done": whole, "shares": numbers}
 
     def __init__(self, room: int) -> None:
-        self.memory = np.zeros(room + 1)
+        self.memory = self.new_memory(done=0, shares=np.zeros(room))
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> npt.NDArray[np.float64]:
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         return self.memory
 
-    def functions(self) -> tuple[Any, Any]:
-        return _note_functions()
+    @staticmethod
+    def choose(memory, state, phase):
+        if phase == 0 and memory.done < len(memory.shares):
+            memory.shares[memory.done] = state.status.left
+            memory.done += 1
+        return 0
 
     @property
     def left(self) -> list[float]:
-        return [float(value) for value in self.memory[1 : 1 + int(self.memory[0])]]
-
-
-def note(memory, state, phase):
-    if phase == 0 and memory[0] < len(memory) - 1:
-        memory[0] += 1.0
-        memory[np.int64(memory[0])] = state.left
-    return np.int64(0)
-
-
-@cache
-def _note_functions() -> tuple[Any, Any]:
-    return compile_selector(note, learn_nothing)
+        return [float(value) for value in self.memory.shares[: self.memory.done]]
 
 
 @pytest.mark.parametrize("iterations", [1, 20, 500])
@@ -185,68 +185,129 @@ def test_what_is_left_follows_the_clock_where_time_is_the_limit(monkeypatch: pyt
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_share_of_deciding_lies_between_none_and_all(selector: Selector, workers: int) -> None:
     share = solve("E-n22-k4", MaxIterations(300), selector=selector, workers=workers).decision_time_share
-    assert 0 <= share < 1
-    assert (share > 0) == clock.HAS_COUNTER
+    if clock.HAS_COUNTER:
+        assert share is not None
+        assert 0 < share < 1
+    else:
+        assert share is None
 
 
-def test_a_search_without_iterations_decides_nothing() -> None:
-    assert solve("E-n22-k4", MaxIterations(0)).decision_time_share == 0
+def test_where_nothing_was_timed_there_is_no_share_of_deciding() -> None:
+    assert solve("E-n22-k4", MaxIterations(0)).decision_time_share is None
 
 
-class Ponderer(Notes):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_where_it_cannot_be_measured_there_is_no_share_of_deciding(
+    monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr(search_module, "HAS_COUNTER", False)
+    result = solve("E-n22-k4", MaxIterations(300), workers=workers)
+    assert result.decision_time_share is None
+    assert result.feasible
+
+
+class Ponderer(Selector):
     """A selector that thinks for long, when it chooses or when it learns."""
 
     name = "ponderer"
+    fields: ClassVar = {"choosing": whole, "learning": whole, "thought": number}
 
-    def __init__(self, choosing: float, learning: float) -> None:
-        self.memory = np.array([choosing, learning, 0.0])
+    def __init__(self, choosing: int, learning: int) -> None:
+        self.steps = choosing, learning
 
-    def functions(self) -> tuple[Any, Any]:
-        return _ponder_functions()
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        return self.new_memory(choosing=self.steps[0], learning=self.steps[1], thought=0.0)
 
+    @staticmethod
+    def choose(memory, state, phase):
+        for step in range(memory.choosing):
+            memory.thought = math.sin(memory.thought + step)
+        return 0
 
-def ponder(memory, state, phase):
-    for step in range(np.int64(memory[0])):
-        memory[2] = math.sin(memory[2] + step)
-    return np.int64(0)
-
-
-def ponder_afterwards(memory, destroy, repair, outcome, change):
-    for step in range(np.int64(memory[1])):
-        memory[2] = math.sin(memory[2] + step)
-
-
-@cache
-def _ponder_functions() -> tuple[Any, Any]:
-    return compile_selector(ponder, ponder_afterwards)
+    @staticmethod
+    def update(memory, destroy, repair, outcome, change):
+        for step in range(memory.learning):
+            memory.thought = math.sin(memory.thought + step)
 
 
 @pytest.mark.skipif(not clock.HAS_COUNTER, reason="the processor's counter cannot be read")
-@pytest.mark.parametrize(("choosing", "learning"), [(20_000.0, 0.0), (0.0, 40_000.0)])
-def test_long_thought_takes_most_of_the_time(choosing: float, learning: float) -> None:
+@pytest.mark.parametrize(("choosing", "learning"), [(20_000, 0), (0, 40_000)])
+def test_long_thought_takes_most_of_the_time(choosing: int, learning: int) -> None:
     # An iteration takes some microseconds, thought a hundred times as long: whatever else the machine does, it falls
     # into the time of thought.
     selector = Ponderer(choosing, learning)
-    assert solve("E-n22-k4", MaxIterations(640), selector=selector, portfolio=PAIR).decision_time_share > 0.5
+    share = solve("E-n22-k4", MaxIterations(640), selector=selector, portfolio=PAIR).decision_time_share
+    assert share is not None
+    assert share > 0.5
 
 
-def test_ticks_grow_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks = clock.ticks
-
-    def elapsed(steps):
-        begin = ticks()
-        total = 0.0
-        for step in range(steps):
-            total += math.sin(step)
-        return ticks() - begin, total
-
-    measured = njit(elapsed)
-    if clock.HAS_COUNTER:
-        assert measured(1000)[0] > 0
-    monkeypatch.setattr(clock, "HAS_COUNTER", False)
-    assert njit(elapsed)(1000)[0] == 0
+# --- New best solutions. ---------------------------------------------------------------------------------------------
 
 
-def test_the_iterations_that_are_timed_meet_all_of_a_policys_cycle() -> None:
-    for every in range(2, 21):
-        assert {iteration % every for iteration in range(0, 1000 * TIMING_STEP, TIMING_STEP)} == set(range(every))
+def test_every_new_best_solution_is_told() -> None:
+    told: list[tuple[int, Solution]] = []
+    search = search_of(
+        MaxIterations(300), SimulatedAnnealing(), on_best=lambda search: told.append((search.iteration, search.best()))
+    )
+    while search.reason_to_stop() is None:
+        search.advance()
+    costs = [search.setup.initial.cost, *(best.cost for _, best in told)]
+    assert all(after < before for before, after in pairwise(costs))
+    assert all(best.faults() == [] for _, best in told)
+    assert told[-1][1] == search.best()
+    iterations = [iteration for iteration, _ in told]
+    assert iterations == sorted(set(iterations))
+    assert len(told) == int(search.destroy_counts[:, 3].sum()) > 3
+
+
+def test_who_is_told_changes_nothing() -> None:
+    told: list[float] = []
+    plain = search_of(MaxIterations(500), SimulatedAnnealing())
+    heard = search_of(MaxIterations(500), SimulatedAnnealing(), on_best=lambda search: told.append(search.elapsed))
+    for search in (plain, heard):
+        while search.reason_to_stop() is None:
+            search.advance()
+    assert told
+    assert heard.iteration == plain.iteration == 500
+    assert heard.current().routes == plain.current().routes
+    assert heard.best().routes == plain.best().routes
+    assert heard.mean_cost == plain.mean_cost
+    assert heard.destroy_counts.tolist() == plain.destroy_counts.tolist()
+
+
+def test_a_segment_ends_after_its_iterations_whoever_is_told() -> None:
+    search = search_of(MaxIterations(500), SimulatedAnnealing(), on_best=lambda search: None)
+    for end in range(20, 101, 20):
+        search.advance(20)
+        assert search.iteration == end
+
+
+# --- Going on from another solution. ---------------------------------------------------------------------------------
+
+
+def test_a_search_can_continue_from_a_given_solution() -> None:
+    instance = read("E-n22-k4")
+    poor = Solution(instance, [[customer] for customer in range(1, 22)])
+    setup = make_setup(instance, MaxIterations(10), scale=(1, 3), acceptance=HillClimbing(), initial=poor)
+    search = Search(setup, np.random.SeedSequence(1), time.perf_counter())
+    good = savings(instance)
+    search.continue_from(good)
+    assert search.best() == good
+    assert search.progress().current == search.progress().best == good.cost
+    search.continue_from(poor)
+    assert search.best() == good
+    assert search.progress().current == poor.cost
+
+
+def test_what_a_search_has_done_stays_when_it_continues() -> None:
+    search = search_of(MaxIterations(100), SimulatedAnnealing())
+    search.advance(40)
+    before = search.progress()
+    search.continue_from(search.setup.initial)
+    after = search.progress()
+    assert (after.iteration, after.best, after.temperature) == (40, before.best, before.temperature)
+    assert after.current == search.setup.initial.cost
+    while search.reason_to_stop() is None:
+        search.advance()
+    assert search.iteration == 100
+    assert search.progress().best <= before.best

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
-import signal
 import subprocess
 import sys
 import threading
@@ -20,8 +18,8 @@ from hypothesis import strategies as st
 
 from neuralns import (
     Always,
-    Fixed,
     InputError,
+    InputWarning,
     Instance,
     MaxIterations,
     MaxTime,
@@ -29,11 +27,9 @@ from neuralns import (
     OperatorError,
     PolicySelector,
     Progress,
-    Roulette,
     Solution,
     Uniform,
     generate_x,
-    portfolio_named,
     random_tours,
     read,
     savings,
@@ -41,12 +37,9 @@ from neuralns import (
     write_solution,
 )
 from neuralns.operators.registry import operator
-from neuralns.operators.state import insert, open_route, remove
+from neuralns.operators.toolkit import insert, open_route, remove
 from neuralns.search import loop
 from neuralns.search import search as search_module
-from neuralns.search import solve as solve_module
-from neuralns.selection.learned_roulette import LearnedRoulette
-from neuralns.selection.selector import Selector
 from policies import constant_policy
 
 
@@ -118,61 +111,14 @@ def test_the_segments_of_a_run_do_not_change_its_result(monkeypatch: pytest.Monk
 
 def test_the_incremental_cost_equals_the_recomputed_one_after_many_iterations() -> None:
     for source in ("R101", "X-n110-k13"):
-        result = solve(source, MaxIterations(loop.REFRESH_STEP + 5000), acceptance=Always())
+        result = solve(source, MaxIterations(loop.RECOMPUTE_STEP + 5000), acceptance=Always())
         assert result.trace.best[-1] == pytest.approx(result.cost, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("selector", "portfolio", "operators"),
-    [
-        (Uniform(), "modern", portfolio_named("modern").names),
-        (Roulette(), "modern", portfolio_named("modern").names),
-        (Fixed("zone", "greedy"), "zone,greedy", ("zone", "greedy")),
-        (PolicySelector(constant_policy("paper", [0.0] * 14)), "paper", portfolio_named("paper").names),
-        (PolicySelector(constant_policy("zone,cluster,greedy", [0.0] * 3)), "own", ("zone", "cluster", "greedy")),
-        (LearnedRoulette(("zone", "greedy", "regret-2"), (1.0, 1.0, 1.0)), "own", ("zone", "greedy", "regret-2")),
-        (Roulette(learned={"zone": 1.0, "greedy": 1.0}), "own", ("zone", "greedy")),
-    ],
-)
-def test_a_selector_without_a_portfolio_gets_the_one_that_it_knows(
-    selector: Selector, portfolio: str, operators: tuple[str, ...]
-) -> None:
-    result = solve("E-n22-k4", MaxIterations(50), selector=selector)
-    assert result.portfolio == portfolio
-    assert {use.name for use in result.operators} == set(operators)
 
 
 def test_a_number_is_no_limit() -> None:
     wrong: Any = 5
     with pytest.raises(InputError, match=r"^stop 5 is not a limit such as MaxTime\(10\) or MaxIterations\(1000\)\.$"):
         solve("E-n22-k4", wrong)
-
-
-def test_a_result_tells_how_it_came_about() -> None:
-    result = solve("E-n51-k5", MaxIterations(2000), seed=5, selector="random", portfolio="paper-4")
-    assert result.feasible
-    assert result.cost == Solution(read("E-n51-k5"), result.routes).cost == result.best.cost
-    assert (result.seed, result.selector, result.portfolio) == (5, "random", "paper-4")
-    assert result.initial == savings(result.best.instance)
-    by_phase = {
-        phase: sum(use.used for use in result.operators if use.phase == phase) for phase in ("destroy", "repair")
-    }
-    assert by_phase == {"destroy": 2000, "repair": 2000}
-    for use in result.operators:
-        assert use.used >= use.accepted >= use.improved >= use.new_best
-    assert result.trace.iteration[-1] == 2000
-    assert result.trace.best == sorted(result.trace.best, reverse=True)
-
-
-def test_the_trace_is_exported_as_a_table(tmp_path: Path) -> None:
-    result = solve("E-n22-k4", MaxIterations(2000))
-    result.trace.to_csv(tmp_path / "trace.csv")
-    with open(tmp_path / "trace.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == len(result.trace.time)
-    assert int(rows[-1]["iteration"]) == 2000
-    assert float(rows[-1]["best"]) == result.cost
-    assert sum(int(rows[-1][use.name]) for use in result.operators) == 4000
 
 
 def test_callbacks_see_progress_from_the_start_to_the_end() -> None:
@@ -206,14 +152,6 @@ def test_a_warm_start_that_misses_or_repeats_a_customer_is_refused(tmp_path: Pat
         solve(instance, MaxIterations(1), initial=tmp_path / "twice.sol")
 
 
-@pytest.mark.parametrize(
-    ("scale", "low", "high"),
-    [(5, 5, 5), (0.1, 5, 5), ((2, 7), 2, 7), ((0.1, 0.2), 5, 10), (1000, 50, 50), (0.001, 1, 1)],
-)
-def test_the_scale_is_a_number_a_share_or_a_range(scale: float | tuple[float, float], low: int, high: int) -> None:
-    assert solve_module._quotas(scale, 50) == (low, high)
-
-
 @pytest.mark.parametrize("scale", [0, -1, (5, 2), 2.5, math.nan, math.inf, (0.5, 4)])
 def test_a_scale_that_makes_no_sense_is_refused(scale: float | tuple[float, float]) -> None:
     with pytest.raises(InputError, match="scale"):
@@ -237,30 +175,6 @@ def test_an_instance_without_coordinates_is_solved_with_every_operator() -> None
     matrix = Instance("matrix", plane.demands, plane.capacity, matrix=plane.distances)
     result = solve(matrix, MaxIterations(3000), selector=Uniform())
     assert result.cost == pytest.approx(solve(plane, MaxIterations(3000)).cost, rel=0.02)
-
-
-INTERRUPTED = """
-import neuralns, os, signal, sys
-calls = []
-def interrupt(progress):
-    calls.append(progress)
-    if len(calls) == 3:
-        os.kill(os.getpid(), getattr(signal, sys.argv[1]))
-r = neuralns.solve("X-n101-k25", neuralns.MaxTime(60), callbacks=[interrupt])
-print(r.stopped_by, r.feasible, r.runtime < 10)
-"""
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-def test_a_signal_returns_the_best_solution_so_far(name: str) -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, name], capture_output=True, check=True, text=True)
-    assert done.stdout.split() == [name, "True", "True"]
-
-
-def test_handlers_of_signals_are_given_back() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    solve("E-n22-k4", MaxIterations(1))
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_search_runs_in_a_thread_as_well() -> None:
@@ -309,3 +223,86 @@ def test_operators_that_wait_for_what_their_mistake_prevents_end_with_a_sentence
 ) -> None:
     with pytest.raises(OperatorError, match=sentence):
         solve("E-n22-k4", MaxIterations(1000), portfolio=portfolio, scale=4)
+
+
+# --- New best solutions. ---------------------------------------------------------------------------------------------
+
+
+def test_every_new_best_solution_is_told_of() -> None:
+    told: list[tuple[Solution, Progress]] = []
+    result = solve(
+        "X-n101-k25",
+        MaxIterations(2000),
+        initial="random",
+        on_best=lambda best, progress: told.append((best, progress)),
+    )
+    costs = [result.initial.cost, *(best.cost for best, _ in told)]
+    assert all(after < before for before, after in itertools.pairwise(costs))
+    assert all(best.feasible for best, _ in told)
+    assert told[-1][0] == result.best
+    assert len(told) == sum(use.new_best for use in result.operators if use.phase == "destroy")
+    for best, progress in told:
+        assert progress.best == pytest.approx(best.cost, rel=1e-9)
+    iterations = [progress.iteration for _, progress in told]
+    assert iterations == sorted(set(iterations))
+
+
+@pytest.mark.parametrize("selector", ["random", "roulette"])
+def test_telling_of_best_solutions_does_not_change_the_routes(selector: str) -> None:
+    plain = solve("X-n101-k25", MaxIterations(3000), selector=selector, seed=3)
+    told: list[float] = []
+    heard = solve(
+        "X-n101-k25", MaxIterations(3000), selector=selector, seed=3, on_best=lambda best, _: told.append(best.cost)
+    )
+    assert told
+    assert heard.routes == plain.routes
+    assert heard.operators == plain.operators
+    assert heard.iterations == plain.iterations == 3000
+
+
+def test_who_is_told_of_a_best_solution_can_end_the_search() -> None:
+    costs: list[float] = []
+
+    def good_enough(best: Solution, progress: Progress) -> bool:
+        costs.append(best.cost)
+        return best.cost < 450
+
+    result = solve("E-n22-k4", MaxIterations(10**6), initial="random", on_best=good_enough)
+    assert result.stopped_by == "callback"
+    assert result.iterations < 10**6
+    assert min(costs) < 450
+
+
+def test_where_nothing_is_better_than_the_start_nobody_is_told() -> None:
+    instance = Instance("one", [0, 1], 1, [[0, 0], [3, 4]])
+    told: list[Solution] = []
+    solve(instance, MaxIterations(50), on_best=lambda best, progress: told.append(best))
+    assert told == []
+
+
+# --- The best fixed pair. --------------------------------------------------------------------------------------------
+
+
+def test_the_best_fixed_pair_is_found_first_within_the_limit() -> None:
+    result = solve("E-n22-k4", MaxIterations(1000), selector="best-fixed", portfolio="zone,string,greedy,blinks")
+    assert result.selector.startswith("fixed:")
+    assert result.iterations == 800
+    assert sorted(use.used for use in result.operators) == [0, 0, 800, 800]
+    again = solve("E-n22-k4", MaxIterations(1000), selector="best-fixed", portfolio="zone,string,greedy,blinks")
+    assert (again.selector, again.routes) == (result.selector, result.routes)
+
+
+def test_the_limits_of_time_count_the_trials() -> None:
+    result = solve("E-n22-k4", MaxTime(0.5), selector="best-fixed", portfolio="zone,string,greedy")
+    assert result.stopped_by == "time"
+    assert 0.35 < result.runtime < 0.6
+
+
+# --- Policies. -------------------------------------------------------------------------------------------------------
+
+
+def test_doubts_about_a_policy_are_warned_of_where_the_search_was_called() -> None:
+    policy = constant_policy("zone,greedy", [1.0, 1.0], sizes=[200])
+    with pytest.warns(InputWarning, match=r"^mine: it was trained on 200 customers, this instance has 21\.$") as caught:
+        solve("E-n22-k4", MaxIterations(5), selector=PolicySelector(policy, name="mine"))
+    assert caught[0].filename == __file__

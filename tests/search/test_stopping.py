@@ -8,7 +8,20 @@ from collections.abc import Callable
 
 import pytest
 
-from neuralns import InputError, MaxIterations, MaxTime, NoImprovement, Progress, Stop, TargetCost, solve
+from neuralns import (
+    InputError,
+    MaxIterations,
+    MaxTime,
+    NoImprovement,
+    OperatorError,
+    Progress,
+    Stop,
+    StopWhen,
+    TargetCost,
+    random_tours,
+    read,
+    solve,
+)
 
 
 def test_limits_combine_to_the_first_that_is_reached() -> None:
@@ -68,3 +81,107 @@ def test_a_fraction_of_an_iteration_is_refused(limit: Callable[[float], Stop]) -
 def test_a_run_without_limits_is_refused() -> None:
     with pytest.raises(InputError, match="never ends"):
         solve("E-n22-k4", Stop())
+
+
+def test_a_share_of_a_limit_has_a_share_of_its_time_and_iterations() -> None:
+    stop = Stop(time=10, iterations=101, no_improvement=30, target=5.0)
+    assert stop.scaled(0.25) == Stop(time=2.5, iterations=25, no_improvement=30, target=5.0)
+    assert MaxIterations(3).scaled(0.1) == MaxIterations(1)
+    assert MaxTime(4).scaled(0.5) == MaxTime(2)
+    assert (TargetCost(3) | StopWhen(tired)).scaled(0.5) == TargetCost(3) | StopWhen(tired)
+
+
+def test_progress_is_the_larger_share_used() -> None:
+    stop = Stop(time=10, iterations=100)
+    assert stop.progress(5, 20) == 0.5
+    assert stop.progress(1, 90) == 0.9
+    assert stop.progress(99, 0) == 1.0
+    assert TargetCost(3).progress(99, 99) == 0.0
+    assert MaxIterations(0).progress(0, 0) == 1.0
+
+
+# --- Rules of a user's own. ------------------------------------------------------------------------------------------
+
+
+def tired(state):
+    return state.status.since_best >= 70
+
+
+def early(state):
+    return state.status.iteration >= 33
+
+
+def never(state):
+    return False
+
+
+def few_routes(state):
+    return state.n_routes <= 4 and state.status.current < 500.0
+
+
+def test_a_run_ends_exactly_when_a_rule_of_ones_own_says_so() -> None:
+    result = solve("E-n22-k4", MaxIterations(10**6) | StopWhen(early))
+    assert (result.iterations, result.stopped_by) == (33, "early")
+    same, built_in = (
+        solve("E-n22-k4", MaxIterations(10**6) | stop, initial="random")
+        for stop in (StopWhen(tired), NoImprovement(70))
+    )
+    assert same.stopped_by == "tired"
+    assert (same.iterations, same.routes) == (built_in.iterations, built_in.routes)
+
+
+def test_a_rule_sees_the_state_and_its_status() -> None:
+    instance = read("E-n22-k4")
+    start = random_tours(instance, 3)
+    result = solve(instance, MaxIterations(10**6) | StopWhen(few_routes), initial=start)
+    assert result.stopped_by == "few_routes"
+    assert result.trace.current[-1] < 500
+
+
+def test_a_rule_that_holds_at_once_ends_a_run_before_its_first_iteration() -> None:
+    def at_once(state):
+        return True
+
+    result = solve("E-n22-k4", MaxIterations(100) | StopWhen(at_once))
+    assert (result.iterations, result.stopped_by) == (0, "at_once")
+
+
+def test_rules_combine_and_the_first_that_holds_is_named() -> None:
+    stop = StopWhen(never) | MaxIterations(1000) | StopWhen(early) | StopWhen(never)
+    assert [rule.name for rule in stop.rules] == ["never", "early"]
+    result = solve("E-n22-k4", stop)
+    assert (result.iterations, result.stopped_by) == (33, "early")
+    assert solve("E-n22-k4", StopWhen(never) | MaxIterations(20)).stopped_by == "iterations"
+
+
+def test_a_rule_alone_is_a_limit() -> None:
+    assert solve("E-n22-k4", StopWhen(early)).iterations == 33
+
+
+def test_a_rule_does_not_change_the_course_of_a_run() -> None:
+    plain, watched = (
+        solve("E-n22-k4", stop, seed=2) for stop in (MaxIterations(500), MaxIterations(500) | StopWhen(never))
+    )
+    assert plain.routes == watched.routes
+    assert plain.operators == watched.operators
+
+
+def no_field(state):
+    return state.status.nonsense > 3
+
+
+def no_name(state):
+    return nobody(state)  # type: ignore[name-defined] # noqa: F821
+
+
+@pytest.mark.parametrize(("rule", "what"), [(no_field, "nonsense"), (no_name, "nobody")])
+def test_a_rule_that_does_not_compile_is_named_in_one_sentence(rule: Callable[..., bool], what: str) -> None:
+    name = rule.__name__
+    with pytest.raises(OperatorError, match=rf"^stopping rule '{name}' does not compile: .*{what}.*\.$") as caught:
+        solve("E-n22-k4", MaxIterations(10) | StopWhen(rule))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_rule_may_be_a_lambda() -> None:
+    stop = StopWhen(lambda state: state.status.iteration >= 5)
+    assert solve("E-n22-k4", stop).stopped_by == "<lambda>"

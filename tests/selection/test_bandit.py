@@ -11,7 +11,7 @@ from scipy import stats
 
 from helpers import WASTEFUL
 from neuralns import AlphaUCB, InputError, Instance, MaxIterations, Thompson, make_portfolio, portfolio_named, solve
-from neuralns.operators.state import State, new_state
+from neuralns.routes.transfer import State, new_state
 from neuralns.selection.bandit import gamma
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR
 

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 
 from neuralns import InputError, Instance, MaxIterations, portfolio_named, solve
-from neuralns.operators.state import new_state
+from neuralns.routes.transfer import new_state
 from neuralns.selection.learned_roulette import LearnedRoulette, learned_roulette
-from neuralns.selection.named import selector_named
+from neuralns.selection.names import selector_named
 from neuralns.selection.policy_file import Policy, read_policy, write_policy
 from neuralns.selection.selector import DESTROY, REPAIR
 
@@ -56,7 +56,9 @@ def test_a_wheel_is_kept_in_a_file_and_searches_by_its_name(tmp_path: Path) -> N
     assert policy.tensors["weights"].tolist() == [3.0, 0.0, 1.0, 4.0, 1.0]
     found = selector_named(str(path))
     assert found == LearnedRoulette(portfolio.names, (3.0, 0.0, 1.0, 4.0, 1.0), str(path))
-    assert found.start(portfolio).tolist() == WHEEL.start(portfolio).tolist()
+    assert (
+        found.start(portfolio).weights.tolist() == WHEEL.start(portfolio).weights.tolist() == [3.0, 0.0, 1.0, 4.0, 1.0]
+    )
 
     result = solve("E-n22-k4", MaxIterations(4000), selector=str(path), portfolio=portfolio, seed=1)
     used = {use.name: use.used / 4000 for use in result.operators}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+import warnings
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -14,15 +16,29 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from neuralns import MDP, InputError, Instance, Lanes, MaxIterations, evaluate, make_mdp, solve
+from neuralns import (
+    MDP,
+    InputError,
+    InputWarning,
+    Instance,
+    Lanes,
+    MaxIterations,
+    evaluate,
+    generate_x,
+    make_mdp,
+    solve,
+)
+from neuralns.compiled.structs import Struct
 from neuralns.learning.networks import Shape, make_network
 from neuralns.mdp.mdp import episode_seeds
-from neuralns.operators.registry import portfolio_named
-from neuralns.selection import policy as room
+from neuralns.operators.portfolio import portfolio_named
+from neuralns.search.search import Search
+from neuralns.search.setup import make_setup, portfolio_for
 from neuralns.selection.features import RICH, features_named
-from neuralns.selection.named import selector_from, selector_named
+from neuralns.selection.names import selector_from, selector_named
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy, write_policy
+from policies import constant_policy as fixed_values
 
 NEAREST = 10
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -91,15 +107,14 @@ def edges_of(mdp: MDP, lanes: Lanes) -> torch.Tensor:
     return torch.tensor(found)[None, None]
 
 
-def compiled_values(memory: npt.NDArray[np.float64], policy: Policy, customers: int) -> npt.NDArray[np.float32]:
+def compiled_values(memory: Struct, policy: Policy, customers: int) -> npt.NDArray[np.float32]:
     """The Q-values that the last choice left in the memory of a policy."""
-    numbers, scratch = memory.view(np.float32), int(memory[room._SCRATCH])
+    begin = memory.scratch
     if policy.network == "gat":
-        width = int(memory[room._WIDTH])
-        begin = scratch + 2 * (customers + 1) * width + 2 * width + int(memory[room._GLOBALS])
+        begin += 2 * (customers + 1) * memory.width + 2 * memory.width + memory.globals
     else:
-        begin = scratch + ((int(memory[room._LAYERS]) - 1) % 2) * ((len(numbers) - scratch) // 2)
-    return numbers[begin : begin + len(policy.destroys) + len(policy.repairs)]
+        begin += ((memory.layers - 1) % 2) * ((len(memory.numbers) - memory.scratch) // 2)
+    return np.asarray(memory.numbers[begin : begin + len(policy.destroys) + len(policy.repairs)])
 
 
 @pytest.mark.parametrize("customers", [5, 20, 60])
@@ -237,6 +252,42 @@ def test_a_pair_is_kept_for_as_many_iterations_as_asked_for(every: int) -> None:
     assert changes > 0.6 * len(blocks)
 
 
+@pytest.mark.parametrize("network", ["small", "gat"])
+@pytest.mark.parametrize("every", [1, 4])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_of_several_episodes_is_decided_as_if_it_were_alone(network: str, every: int, threads: int) -> None:
+    # Six pairs are no multiple of four: a count carried from lane to lane would shift the next one's decisions.
+    mdp = mdp_of(20)
+    selector = PolicySelector(drawn_policy(mdp, network)[0], 0.3, every=every)
+    assert selector.remembers == (every > 1)
+    starts, seeds = mdp.start_tours("train", 5), episode_seeds(3, 5)
+    lanes = Lanes([mdp] * 5, threads=threads)
+    lanes.reset(starts, seeds)
+    uses = lanes.play(selector)
+    for lane in range(5):
+        alone = Lanes([mdp])
+        alone.reset(starts[lane : lane + 1], seeds[lane : lane + 1])
+        assert alone.play(selector).tolist() == uses[lane : lane + 1].tolist()
+        assert alone.solution(0).routes == lanes.solution(lane).routes
+    if every == 4:
+        # Two decisions for six pairs: no more than two operators of a phase, four or six times, or two and four.
+        destroys = uses[:, : len(mdp.portfolio.destroys)]
+        assert all(sorted(row[row > 0].tolist()) in ([6], [2, 4]) for row in destroys)
+
+
+def test_lanes_of_different_instances_share_the_numbers_of_a_policy() -> None:
+    mdps = [mdp_of(customers) for customers in (20, 60, 5)]
+    selector = PolicySelector(drawn_policy(mdps[0], "gat", graph="nearest")[0], 0.3, every=4)
+    starts, seeds = [mdp.random_start(1) for mdp in mdps], episode_seeds(1, 3)
+    lanes = Lanes(mdps)
+    lanes.reset(starts, seeds)
+    uses = lanes.play(selector)
+    for lane, mdp in enumerate(mdps):
+        alone = Lanes([mdp])
+        alone.reset([starts[lane]], seeds[lane : lane + 1])
+        assert alone.play(selector).tolist() == [uses[lane].tolist()]
+
+
 def test_a_policy_drives_a_search_and_other_sizes() -> None:
     policy, _ = drawn_policy(mdp_of(20), "gat", graph="nearest")
     for customers in (1, 2, 20, 60):
@@ -252,6 +303,82 @@ def test_whether_the_memory_of_arcs_is_needed_is_told() -> None:
         for network, features in (("mlp", "rich"), ("gat", "rich"), ("mlp", "paper"), ("small", "rich"))
     ]
     assert needed == [True, True, False, False]
+
+
+# --- Where it was made for. ------------------------------------------------------------------------------------------
+
+CARD = {"setting": "distance", "sizes": [15, 25], "scale": 4}
+HERE = generate_x(21, seed=2)
+
+
+def made(**entries: Any) -> PolicySelector:
+    return PolicySelector(fixed_values("zone,pair,greedy", [2.0, 1.0, 1.0], **{**CARD, **entries}), 0.0, "mine")
+
+
+def test_a_policy_brings_the_scale_that_it_was_trained_with() -> None:
+    assert made().made_with() == 4
+    assert made(scale=None).made_with() is None
+    seen = [quota_of(made(), scale) for scale in (None, 6, (2, 8))]
+    assert seen[0] == {4}
+    assert seen[1] == {6}
+    assert seen[2] == {2, 3, 4, 5, 6, 7, 8}
+    assert len(quota_of(made(scale=None), None)) == 20
+
+
+def quota_of(selector: PolicySelector, scale: Any) -> set[int]:
+    """How many customers a search with a selector removes at a time."""
+    setup = make_setup(HERE, MaxIterations(400), selector, portfolio_for(selector), scale=scale)
+    search, seen = Search(setup, np.random.SeedSequence(1), time.perf_counter()), set()
+    while search.reason_to_stop() is None:
+        search.advance(1)
+        seen.add(int(search._status.quota))
+    return seen
+
+
+def test_a_policy_without_a_portfolio_gets_its_own_operators_and_scale() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = solve(HERE, MaxIterations(30), selector=made())
+    assert {use.name: use.used for use in result.operators} == {"zone": 30, "pair": 0, "greedy": 30}
+
+
+@pytest.mark.parametrize(
+    ("entries", "instance", "scale", "sentence"),
+    [
+        ({}, HERE, None, None),
+        ({}, HERE, 4, None),
+        ({}, HERE, (1, 20), None),
+        ({}, HERE, 5, "mine: it was trained with 4 customers removed at a time, not 5 to 5."),
+        ({"scale": None}, HERE, 5, None),
+        ({"setting": "paper"}, HERE, None, "mine: it was trained in setting paper, where routes are what costs, not "
+         "distance."),
+        ({"setting": "paper"}, HERE.in_paper_setting(), None, None),
+        ({}, generate_x(50, seed=2), None, None),
+        ({}, generate_x(51, seed=2), None, "mine: it was trained on 15 to 25 customers, this instance has 51."),
+        ({"sizes": [100]}, HERE, None, "mine: it was trained on 100 customers, this instance has 21."),
+        ({"sizes": []}, HERE, None, None),
+        ({"sizes": "many"}, HERE, None, None),
+    ],
+)  # fmt: skip
+def test_a_search_that_differs_from_the_training_is_warned_of(
+    entries: dict[str, Any], instance: Instance, scale: Any, sentence: str | None
+) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = solve(instance, MaxIterations(5), selector=made(**entries), scale=scale)
+    assert result.feasible
+    assert [str(warning.message) for warning in caught] == ([] if sentence is None else [sentence])
+    assert all(warning.category is InputWarning for warning in caught)
+
+
+def test_a_policy_tells_the_instances_that_it_was_trained_on() -> None:
+    assert made().trained_on() == ()
+    assert made(instances=["C101", "R101"]).trained_on() == ("C101", "R101")
+
+
+def test_each_doubt_is_a_sentence_of_its_own() -> None:
+    selector = made(setting="paper", sizes=[200], scale=40)
+    assert len(selector.doubts(HERE, (1, 20))) == 3
 
 
 # --- What is refused. ------------------------------------------------------------------------------------------------
@@ -377,7 +504,7 @@ def test_policies_are_played_without_torch(tmp_path: Path) -> None:
     program = """
 import sys
 from neuralns import evaluate, make_mdp
-from neuralns.selection.named import selector_named
+from neuralns.selection.names import selector_named
 mdp = make_mdp("C101", customers=20, budget=2)
 for name in sys.argv[1:]:
     found = evaluate(mdp, selector_named(name), episodes=4, seeds=1)

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors.numpy import save
 
-from neuralns import InputError, portfolio_named
+from neuralns import InputError, generate_x, portfolio_named, random_tours
+from neuralns.routes.transfer import new_state
 from neuralns.selection import policy_file
-from neuralns.selection.named import selector_from
+from neuralns.selection.names import selector_from
 from neuralns.selection.policy_file import (
     FORMAT,
     Policy,
@@ -239,4 +240,10 @@ def test_every_bundled_policy_can_choose_among_its_operators() -> None:
     for name in bundled_policies():
         policy = read_policy(name)
         portfolio = portfolio_named(",".join((*policy.destroys, *policy.repairs)))
-        assert selector_from(policy, name).start(portfolio, policy.card.get("nodes", 2) - 1).size > 0
+        customers = policy.card.get("nodes", 21) - 1
+        instance = generate_x(customers, seed=1)
+        state = new_state(instance, 1, history=True, solution=random_tours(instance, 1))
+        selector = selector_from(policy, name)
+        (choose, _), memory = selector.functions(), selector.start(portfolio, customers)
+        for phase, known in enumerate((policy.destroys, policy.repairs)):
+            assert 0 <= choose(memory, state, phase) < len(known)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from neuralns import InputError, Instance, MaxIterations, Roulette, portfolio_named, solve
-from neuralns.operators.state import new_state
-from neuralns.selection.roulette import weights
+from neuralns.routes.transfer import new_state
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR
 
 
@@ -17,19 +16,19 @@ def test_weights_follow_equation_1() -> None:
     wheel = Roulette(scores=(33, 13, 9), segment=4, reaction=0.1)
     memory = wheel.start(portfolio_named("paper-3"))
     _, update = wheel.functions()
-    assert weights(memory).tolist() == [1.0] * 5
+    assert memory.weights.tolist() == [1.0] * 5
     for destroy, repair, outcome in ((0, 0, BEST), (0, 1, REJECTED), (1, 0, ACCEPTED), (1, 0, BETTER)):
-        assert weights(memory).tolist() == [1.0] * 5
+        assert memory.weights.tolist() == [1.0] * 5
         update(memory, destroy, repair, outcome, 0.0)
     # Destroy 0: ψ = 33, N = 2; 1: ψ = 9 + 13, N = 2; 2: unused. Repair 0: ψ = 55, N = 3; 1: ψ = 0.
     expected = [0.9 + 0.1 * 16.5, 0.9 + 0.1 * 11, 1.0, 0.9 + 0.1 * 55 / 3, 1.0]
-    assert weights(memory) == pytest.approx(expected, rel=1e-15)
+    assert memory.weights == pytest.approx(expected, rel=1e-15)
 
     # In the next segment scores and counts start from zero, and an operator with score 0 keeps its weight.
     for _ in range(4):
         update(memory, 2, 1, ACCEPTED, 0.0)
     expected[2], expected[4] = 0.9 * 1.0 + 0.1 * 9, 0.9 * 1.0 + 0.1 * 9
-    assert weights(memory) == pytest.approx(expected, rel=1e-15)
+    assert memory.weights == pytest.approx(expected, rel=1e-15)
 
 
 def test_operators_are_drawn_in_proportion_to_their_weights() -> None:
@@ -38,7 +37,7 @@ def test_operators_are_drawn_in_proportion_to_their_weights() -> None:
     choose, update = wheel.functions()
     update(memory, 0, 1, BEST, 0.0)
     update(memory, 1, 0, ACCEPTED, 0.0)
-    assert weights(memory).tolist() == [33.0, 9.0, 9.0, 33.0]
+    assert memory.weights.tolist() == [33.0, 9.0, 9.0, 33.0]
     state = new_state(Instance("one", [0, 1], 1, [[0, 0], [1, 0]]), 3)
     destroys = np.array([choose(memory, state, DESTROY) for _ in range(8000)])
     repairs = np.array([choose(memory, state, REPAIR) for _ in range(8000)])
@@ -68,33 +67,33 @@ def test_learned_weights_are_scaled_to_the_size_of_the_scores() -> None:
     wheel = Roulette(scores=(33, 12, 9), learned=LEARNED)
     # Destroy operators have a mean of 4/3 and are scaled by 9, repair operators of 5/2 and by 4.8.
     memory = wheel.start(portfolio_named("zone,pair,worst-node,greedy,regret-2"))
-    assert weights(memory) == pytest.approx([9, 0, 27, 19.2, 4.8], abs=1e-6)
+    assert memory.weights == pytest.approx([9, 0, 27, 19.2, 4.8], abs=1e-6)
     # Of a part of the operators, in another order, the mean is that of the part.
     memory = wheel.start(portfolio_named("worst-node,zone,greedy"))
-    assert weights(memory) == pytest.approx([18, 6, 12])
+    assert memory.weights == pytest.approx([18, 6, 12])
 
 
 def test_learned_weights_adapt_from_where_they_start() -> None:
     wheel = Roulette(scores=(33, 12, 9), segment=2, reaction=0.5, learned=LEARNED)
     memory = wheel.start(portfolio_named("zone,worst-node,greedy,regret-2"))
-    assert weights(memory) == pytest.approx([6, 18, 19.2, 4.8])
+    assert memory.weights == pytest.approx([6, 18, 19.2, 4.8])
     _, update = wheel.functions()
     update(memory, 0, 1, BEST, 0.0)
     update(memory, 0, 1, ACCEPTED, 0.0)
-    assert weights(memory) == pytest.approx([3 + 21 / 2, 18, 19.2, 2.4 + 21 / 2])
+    assert memory.weights == pytest.approx([3 + 21 / 2, 18, 19.2, 2.4 + 21 / 2])
 
 
 def test_an_operator_with_a_learned_weight_of_zero_can_come_back() -> None:
     wheel = Roulette(segment=1, reaction=0.1, learned=LEARNED)
     portfolio = portfolio_named("zone,pair,greedy")
     memory = wheel.start(portfolio)
-    assert 0 < weights(memory)[1] < 1e-6
+    assert 0 < memory.weights[1] < 1e-6
     _, update = wheel.functions()
     update(memory, 1, 0, BEST, 0.0)
-    assert weights(memory)[1] == pytest.approx(3.3)
+    assert memory.weights[1] == pytest.approx(3.3)
     # Where all of a phase have none, they share their turns.
     none = Roulette(learned={"zone": 0.0, "pair": 0.0, "greedy": 1.0}).start(portfolio)
-    assert weights(none)[0] == weights(none)[1] > 0
+    assert none.weights[0] == none.weights[1] > 0
 
 
 def test_a_search_starts_from_the_learned_weights() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -60,7 +59,7 @@ def compare(
     from neuralns.cli.progress import announce_compilation
     from neuralns.experiments.comparison import SelectorRun
     from neuralns.experiments.comparison import compare as run
-    from neuralns.operators.registry import portfolio_named
+    from neuralns.operators.portfolio import portfolio_named
     from neuralns.plot import anytime, check_plot_path, format_cost
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
@@ -85,7 +84,7 @@ def compare(
 
     with announce_compilation(messages):
         found = run(
-            problems, selectors, stop, seeds, chosen, None if output is None else Path(output), workers=workers,
+            problems, selectors, stop, seeds, chosen, output, workers=workers,
             scale=quotas, temperature=temperature, decide_every=decide_every, training_instances=training_instances,
             notify=show, say=messages.print,
         )  # fmt: skip
@@ -96,7 +95,11 @@ def compare(
         for entry in entries:
             # One pair has no interval, and JSON no word for that but null.
             entry["ci"] = None if math.isnan(entry["ci"]) else entry["ci"]
-        print(json.dumps({"results": [asdict(row) for row in found.summaries], "verdicts": entries}))
+        rows = [asdict(row) for row in found.summaries]
+        for entry in rows:
+            share = entry["decision_time_share"]
+            entry["decision_time_share"] = None if math.isnan(share) else share
+        print(json.dumps({"results": rows, "verdicts": entries}))
         return
     console = plain_console()
     console.width = max(console.width, 140)
@@ -109,7 +112,8 @@ def compare(
     for row in found.summaries:
         table.add_row(
             row.instance, row.selector, format_cost(row.mean), format_cost(row.best), format_cost(row.worst),
-            f"{row.iterations:,.0f}", f"{100 * row.decision_time_share:.1f} %",
+            f"{row.iterations:,.0f}",
+            "" if math.isnan(row.decision_time_share) else f"{100 * row.decision_time_share:.1f} %",
         )  # fmt: skip
     console.print(table)
     console.print()

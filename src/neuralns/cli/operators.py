@@ -16,7 +16,7 @@ def operators(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the operators: name, phase, class and what each does.
+    """List the operators: name, phase, class, parameters and what each does; ``string:longest=20`` sets a parameter.
 
     Examples:
 
@@ -24,21 +24,26 @@ def operators(
 
         neuralns operators --operators my_operators.py
     """
-    from neuralns.operators.registry import load_operators, portfolio_names
+    from neuralns.operators.portfolio import portfolio_names
+    from neuralns.operators.registry import load_operators
     from neuralns.operators.registry import operators as all_operators
 
     for path in own or []:
         load_operators(path)
     entries = all_operators()
     if as_json:
-        rows = [{"name": e.name, "phase": e.phase, "class": e.kind, "summary": e.summary} for e in entries]
+        rows = [
+            {"name": e.name, "phase": e.phase, "class": e.kind, "summary": e.summary, "parameters": dict(e.parameters)}
+            for e in entries
+        ]
         print(json.dumps({"operators": rows, "portfolios": list(portfolio_names())}))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("name", "phase", "class", "what it does"):
-        table.add_column(column, no_wrap=column != "what it does")
+    for column in ("name", "phase", "class", "what it does (parameters)"):
+        table.add_column(column, no_wrap=not column.startswith("what"))
     for entry in entries:
-        table.add_row(entry.name, entry.phase, entry.kind, entry.summary)
+        parameters = " ".join(f"{name}={value:g}" for name, value in entry.parameters)
+        table.add_row(entry.name, entry.phase, entry.kind, entry.summary + (f" ({parameters})" if parameters else ""))
     console = plain_console()
     console.print(table)
     console.print(f"\nportfolios: {', '.join(portfolio_names())}", soft_wrap=True)

@@ -12,7 +12,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from neuralns.compiling import CompilationNotice
+from neuralns.compiled.caching import CompilationNotice
 from neuralns.plot import format_cost
 from neuralns.problem.instance import Instance
 from neuralns.search.search import Progress

@@ -28,7 +28,9 @@ def solve(
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed and iterations, same routes.")] = 0,
     selector: Annotated[
         str,
-        typer.Option(metavar="NAME|FILE", help="random, roulette, ucb, thompson, fixed:DESTROY,REPAIR, or a policy."),
+        typer.Option(
+            metavar="NAME|FILE", help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, or a policy."
+        ),
     ] = "random",
     temperature: Annotated[
         float | None, typer.Option(metavar="T", help="Of a policy: 0 is greedy, large is random; 0.01 by default.")
@@ -40,8 +42,8 @@ def solve(
         str | None,
         typer.Option(
             metavar="NAME|a,b,c",
-            help="modern, paper, paper-2 ... paper-12, or operators by name; modern, or all that a policy knows, by "
-            "default.",
+            help="modern, paper, paper-2 ... paper-12, or operators by name (string:longest=20 sets a parameter); "
+            "modern, or all that a policy knows, by default.",
         ),
     ] = None,
     operators: Annotated[
@@ -78,15 +80,17 @@ def solve(
     """
     from neuralns.cli.progress import ProgressDisplay, announce_compilation
     from neuralns.files import check_writable
-    from neuralns.operators.registry import load_operators, make_portfolio, portfolio_named
+    from neuralns.operators.portfolio import make_portfolio
+    from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
     from neuralns.plot import routes as draw_routes
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
     from neuralns.problem.formats.detect import write_solution
-    from neuralns.search.solve import default_portfolio, initial_solution, solve
+    from neuralns.search.setup import initial_solution, portfolio_of
+    from neuralns.search.solve import solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
-    from neuralns.selection.named import selector_named
+    from neuralns.selection.names import selector_named
 
     stop = Stop()
     if time is not None:
@@ -98,11 +102,13 @@ def solve(
 
     # Everything that can be refused is refused before the first search.
     loaded = [entry for path in operators or [] for entry in load_operators(path)]
-    chooser = selector_named(selector, temperature, decide_every)
-    chosen = default_portfolio(chooser) if portfolio is None else portfolio_named(portfolio)
+    # The best fixed pair is found by the search itself.
+    chooser = "best-fixed" if selector == "best-fixed" else selector_named(selector, temperature, decide_every)
+    chosen = portfolio_of(portfolio, None if isinstance(chooser, str) else chooser)
     if loaded and "," not in chosen.name and chosen.name != "own":
         chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
-    chooser.start(chosen)
+    if not isinstance(chooser, str):
+        chooser.start(chosen)
     quotas = options.parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost) for source in instances]
     # The solution beside an instance is read as its best known one.

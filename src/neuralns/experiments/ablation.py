@@ -11,7 +11,7 @@ import numpy as np
 
 from neuralns.experiments.machine import core_numbers
 from neuralns.experiments.solver_runs import Notify, Solver, SolverRun, run_solvers
-from neuralns.operators.registry import MODERN, MODERN_CANDIDATES, make_portfolio
+from neuralns.operators.portfolio import MODERN, MODERN_CANDIDATES, make_portfolio
 from neuralns.problem.instance import Instance
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime

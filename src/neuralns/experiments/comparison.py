@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,21 +17,22 @@ from neuralns.experiments.seeds import seeds_from
 from neuralns.experiments.store import CsvRows, Store
 from neuralns.experiments.verdicts import Summary, Verdict, judge, summarise
 from neuralns.files import check_writable
-from neuralns.operators.registry import Portfolio
+from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import Operator
+from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
+from neuralns.search.setup import Scale, portfolio_of
 from neuralns.search.solve import solve
-from neuralns.search.stopping import MaxIterations, MaxTime, Stop
-from neuralns.selection.fixed import Fixed, fixed_pairs
-from neuralns.selection.named import selector_named
-from neuralns.selection.policy_file import Policy
+from neuralns.search.stopping import MaxTime, Stop
+from neuralns.search.trials import Trials
+from neuralns.selection.names import selector_named, split_names
 from neuralns.selection.selector import Selector
 
 CURVE_POINTS = 60
 """Points of an anytime curve that are kept."""
 TRIAL_SHARE = 0.1
 """Share of the limit that each pair gets in the search for the best fixed pair."""
-TRIAL_SEED = 1_000_000
-"""Seed of these trials, far from those of the comparison."""
+DEFAULT_SELECTORS = "random,roulette,ucb,thompson,best-fixed"
 BEST_FIXED = "best-fixed"
 """The name that stands for the best fixed pair."""
 
@@ -92,15 +93,15 @@ class Comparison:
 
 
 def compare(
-    instances: Sequence[Instance],
-    selectors: str | Mapping[str, Selector],
-    stop: Stop,
-    seeds: int | Sequence[int],
-    portfolio: Portfolio,
-    path: Path | None = None,
+    instances: Sequence[Instance | str | os.PathLike[str]],
+    selectors: str | Mapping[str, Selector] = DEFAULT_SELECTORS,
+    stop: Stop | None = None,
+    seeds: int | Sequence[int] = 10,
+    portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
+    path: str | os.PathLike[str] | None = None,
     *,
     workers: int = 1,
-    scale: float | tuple[float, float] | None = None,
+    scale: Scale = None,
     initial: str = "savings",
     temperature: float | None = None,
     decide_every: int = 1,
@@ -116,11 +117,17 @@ def compare(
 
     Parameters
     ----------
+    instances
+        Instances, files or bundled names.
     selectors
-        By any names, or at least two names that the command line knows, separated by commas; ``best-fixed`` is the pair
-        of operators that does best in short trials. The first one is what the others are compared with.
+        By any names, or at least two names as `neuralns.selection.names` has them, separated by commas. The first one
+        is what the others are compared with.
+    stop
+        Limit of each run; 10 s by default.
     seeds
         Which, or how many from 1 on.
+    portfolio
+        Which operators; ``modern`` by default.
     temperature, decide_every
         Of policies that are given by name, and every how many iterations they decide.
     training_instances
@@ -131,31 +138,34 @@ def compare(
         Told of each run when it has ended, with the runs that are there and the runs in all; told what goes on.
     """
     numbers = seeds_from(seeds, first=1)
-    _expect_different(instances)
+    problems = [each if isinstance(each, Instance) else read(each) for each in instances]
+    operators, limit = portfolio_of(portfolio), MaxTime(10) if stop is None else stop
+    target = None if path is None else Path(path)
     if workers < 1:
         raise InputError(f"number of workers {workers} must be at least 1.")
     chosen: dict[str, Selector | None] = (
         _selectors_named(selectors, temperature, decide_every) if isinstance(selectors, str) else {**selectors}
     )
+    _expect_different(problems)
     for name, selector in chosen.items():
         if selector is not None:
-            _expect_usable(name, selector, instances, portfolio, training_instances)
-    if path is not None:
-        check_writable(path)
+            _expect_usable(name, selector, problems, operators, training_instances)
+    if target is not None:
+        check_writable(target)
     words = (
         f"temperature {temperature}" if temperature is not None else "",
         f"deciding every {decide_every}" if decide_every > 1 else "",
         remark,
     )
-    conditions = describe(stop, portfolio, scale, initial, "; ".join(word for word in words if word))
-    by_name = {instance.name: instance for instance in instances}
+    conditions = describe(limit, operators, scale, initial, "; ".join(word for word in words if word))
+    by_name = {instance.name: instance for instance in problems}
     wanted = [
-        RunKey(instance.name, name, conditions, seed) for seed in numbers for instance in instances for name in chosen
+        RunKey(instance.name, name, conditions, seed) for seed in numbers for instance in problems for name in chosen
     ]
-    rows, points = Store(path, CsvRows(SelectorRun)), Store(_curves_path(path), CsvRows(Point))
+    rows, points = Store(target, CsvRows(SelectorRun)), Store(_curves_path(target), CsvRows(Point))
     with rows, points:
         if chosen.get(BEST_FIXED, ...) is None:
-            pair = best_fixed(instances, portfolio, stop, workers=workers, scale=scale, initial=initial)
+            pair = Trials(problems, operators, limit, TRIAL_SHARE, scale, initial, workers=workers).best_fixed()
             say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
             chosen[BEST_FIXED] = pair
         known = {row.key: row for row in rows.rows}
@@ -163,7 +173,7 @@ def compare(
         def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
             selector = chosen[key.contender]
             assert selector is not None
-            return _run_once(key, by_name[key.instance], selector, stop, portfolio, scale=scale, initial=initial)
+            return _run_once(key, by_name[key.instance], selector, limit, operators, scale=scale, initial=initial)
 
         def keep(result: tuple[SelectorRun, list[Point]], done: int) -> None:
             row, curve = result
@@ -192,18 +202,12 @@ def _expect_different(instances: Sequence[Instance]) -> None:
 
 def _selectors_named(text: str, temperature: float | None, decide_every: int) -> dict[str, Selector | None]:
     """Return the selectors of names; the best fixed pair, which is still to be found, is None."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = split_names(text)
     if len(names) < 2:
         raise InputError(f"selectors {text!r}: at least two are needed for a comparison.")
     if len(set(names)) < len(names):
         raise InputError(f"selectors {text!r}: one is named twice.")
-    return {
-        name: None
-        if name == BEST_FIXED
-        # Commas separate the names here.
-        else selector_named(name.replace("/", ",") if name.startswith("fixed:") else name, temperature, decide_every)
-        for name in names
-    }
+    return {name: None if name == BEST_FIXED else selector_named(name, temperature, decide_every) for name in names}
 
 
 def _expect_usable(
@@ -212,22 +216,14 @@ def _expect_usable(
     """Refuse a selector that does not know the operators or the size, or whose training an instance was part of."""
     for instance in instances:
         selector.start(portfolio, instance.customers)
-        if instance.name in trained_on(selector) and not training_instances:
+        if instance.name in selector.trained_on() and not training_instances:
             raise InputError(
                 f"{name}: was trained on {instance.name!r}, so a comparison there is no test; leave it out, or say "
                 "--training-instances."
             )
 
 
-def trained_on(selector: Selector) -> tuple[str, ...]:
-    """Return the names of the instances that a selector was trained on; none if it is not a policy."""
-    policy = getattr(selector, "policy", None)
-    return tuple(policy.card.get("instances", ())) if isinstance(policy, Policy) else ()
-
-
-def describe(
-    stop: Stop, portfolio: Portfolio, scale: float | tuple[float, float] | None, initial: str, remark: str = ""
-) -> str:
+def describe(stop: Stop, portfolio: Portfolio, scale: Scale, initial: str, remark: str = "") -> str:
     """Return in a few words what is the same for all runs of a comparison.
 
     >>> from neuralns import MaxTime, portfolio_named
@@ -254,7 +250,7 @@ def _run_once(
         result.cost,
         result.iterations,
         round(result.runtime, 4),
-        round(result.decision_time_share, 5),
+        math.nan if result.decision_time_share is None else round(result.decision_time_share, 5),
     )
     trace = result.trace
     places = np.unique(np.linspace(0, len(trace.time) - 1, CURVE_POINTS).round().astype(int))
@@ -281,26 +277,6 @@ def _curves(points: Iterable[Point], asked: Iterable[RunKey]) -> list[Point]:
         curves.setdefault(point.key, []).append(point)
     wanted = set(asked)
     return [point for key, curve in curves.items() if key in wanted for point in curve]
-
-
-def best_fixed(
-    instances: Sequence[Instance], portfolio: Portfolio, stop: Stop, *, workers: int = 1, **options: Any
-) -> Fixed:
-    """Return the pair with the lowest mean cost in short trials on the instances, each from a seed of its own."""
-    if math.isfinite(stop.iterations):
-        short: Stop = MaxIterations(max(1, int(stop.iterations * TRIAL_SHARE)))
-    else:
-        short = MaxTime(stop.time * TRIAL_SHARE)
-    pairs = fixed_pairs(portfolio)
-    trials = [(pair, instance) for pair in pairs for instance in instances]
-
-    def run(trial: tuple[Fixed, Instance]) -> float:
-        pair, instance = trial
-        return solve(instance, short, selector=pair, portfolio=portfolio, seed=TRIAL_SEED, **options).cost
-
-    with ThreadPoolExecutor(workers) as pool:
-        costs = np.array(list(pool.map(run, trials))).reshape(len(pairs), len(instances))
-    return pairs[int((costs / costs.min(axis=0)).mean(axis=1).argmin())]
 
 
 def _curves_path(path: Path | None) -> Path | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -18,7 +17,8 @@ from neuralns.files import check_writable
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
 from neuralns.learning.starts import make_tasks, starting_tours
-from neuralns.learning.training import Report, Training
+from neuralns.learning.train import Trained
+from neuralns.learning.training import Standing, Training
 from neuralns.mdp.evaluate import Evaluation, SelectorAgent, evaluate
 from neuralns.mdp.mdp import MDP, SET_SIZE
 from neuralns.search.interrupt import Interrupts
@@ -28,40 +28,13 @@ from neuralns.selection.policy_file import Policy, write_policy
 CHECKPOINT_SECONDS = 60.0
 
 
-@dataclass(frozen=True)
-class Trained:
-    """What a run gave.
-
-    Attributes
-    ----------
-    policies
-        The best policy of each seed.
-    tests
-        How each did on test tours, all seeds in order; empty if the run was stopped.
-    finished
-        Whether all steps were done.
-    """
-
-    policies: tuple[Policy, ...]
-    tests: tuple[float, ...]
-    finished: bool
-    step: int
-    seconds: float
-
-    @property
-    def best(self) -> int:
-        """Which seed did best on the validation tours."""
-        scores = [policy.card["validation_reward"] for policy in self.policies]
-        return int(np.argmax([-np.inf if score is None else score for score in scores]))
-
-
 def seed_file(output: str | os.PathLike[str], seed: int) -> Path:
     """Return the file for the policy of one seed: ``mine.policy`` becomes ``mine.seed-3.policy``."""
     path = Path(output)
     return path.with_name(f"{path.stem}.seed-{seed}{path.suffix}")
 
 
-def train(
+def run(
     mdps: Sequence[MDP],
     config: Config,
     *,
@@ -73,7 +46,7 @@ def train(
     resume: bool = False,
     tensorboard: str | os.PathLike[str] | None = None,
     command: str = "",
-    progress: Callable[[Report], object] | None = None,
+    progress: Callable[[Standing], object] | None = None,
 ) -> Trained:
     """Train a policy for each seed, all in one run.
 
@@ -105,7 +78,7 @@ def train(
         "operators": list(mdps[0].portfolio.names),
         "scale": [mdp.scale for mdp in mdps],
         "budget": mdps[0].budget,
-        "acceptance": mdps[0].acceptance,
+        "acceptance": mdps[0].acceptance_name,
     }
     training = Training(make_tasks(mdps, seeds, start, config.tours), config, device, threads)
     if resume:
@@ -115,11 +88,11 @@ def train(
     seconds = [0.0]
     with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal:
 
-        def watch(report: Report) -> None:
-            seconds[0] = report.seconds
-            journal.add(report)
+        def watch(standing: Standing) -> None:
+            seconds[0] = standing.seconds
+            journal.add(standing)
             if progress is not None:
-                progress(report)
+                progress(standing)
 
         def keep() -> None:
             if checkpoint is not None and seconds[0] - last_saved[0] > CHECKPOINT_SECONDS:
@@ -137,12 +110,12 @@ def train(
         for agent, policy in enumerate(policies):
             tests.append(_test(mdps, policy, start))
             policies[agent] = Policy({**policy.card, "test_reward": tests[-1]}, policy.tensors)
-    done = Trained(tuple(policies), tuple(tests), training.done, training.step, seconds[0])
+    scores = tuple(policy.card["validation_reward"] for policy in policies)
+    best = int(np.argmax([-np.inf if score is None else score for score in scores]))
+    done = Trained(tuple(policies), scores, tuple(tests), best, training.done, training.step)
     if output is not None:
-        scores = [policy.card["validation_reward"] for policy in policies]
-        shared = {"validation_rewards": scores, "test_rewards": tests, "seeds": list(seeds)}
-        best = policies[done.best]
-        write_policy(Policy({**best.card, **shared}, best.tensors), output)
+        shared = {"validation_rewards": list(scores), "test_rewards": tests, "seeds": list(seeds)}
+        write_policy(Policy({**done.policy.card, **shared}, done.policy.tensors), output)
         if len(seeds) > 1:
             for seed, policy in zip(seeds, policies, strict=True):
                 write_policy(policy, seed_file(output, seed))
@@ -195,26 +168,28 @@ class _Log:
             self._rows.writerows(kept)
             self._file.flush()
 
-    def add(self, report: Report) -> None:
+    def add(self, standing: Standing) -> None:
         # Every validation makes an array of its own, also where the figures are the same.
-        if np.isnan(report.validation).any() or report.validation is self._last:
+        if np.isnan(standing.validation).any() or standing.validation is self._last:
             return
-        self._last = report.validation
-        rate = report.done / report.seconds if report.seconds > 0 else 0.0
-        columns = (report.returns, report.loss, report.validation)
+        self._last = standing.validation
+        rate = standing.done / standing.seconds if standing.seconds > 0 else 0.0
+        columns = (standing.returns, standing.loss, standing.validation)
         if self._rows is not None and self._file is not None:
             values = [f"{value:.6g}" for column in columns for value in column]
-            self._rows.writerow([report.step, f"{report.seconds:.2f}", f"{report.epsilon:.4f}", f"{rate:.1f}", *values])
+            self._rows.writerow(
+                [standing.step, f"{standing.seconds:.2f}", f"{standing.epsilon:.4f}", f"{rate:.1f}", *values]
+            )
             self._file.flush()
         if self._writer is not None:
             for name, value in (
-                ("return", report.returns.mean()),
-                ("loss", report.loss.mean()),
-                ("epsilon", report.epsilon),
-                ("validation reward", report.validation.mean()),
+                ("return", standing.returns.mean()),
+                ("loss", standing.loss.mean()),
+                ("epsilon", standing.epsilon),
+                ("validation reward", standing.validation.mean()),
                 ("steps a second", rate),
             ):
-                self._writer.add_scalar(name, float(value), report.step)
+                self._writer.add_scalar(name, float(value), standing.step)
 
     def __enter__(self) -> _Log:
         return self

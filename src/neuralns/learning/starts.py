@@ -12,10 +12,9 @@ from neuralns.mdp.lanes import Lanes
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
 from neuralns.problem.initial import savings
 from neuralns.problem.solution import Solution
-from neuralns.search.acceptance import SimulatedAnnealing
-from neuralns.search.search import Plan, Search, prepare
+from neuralns.search.search import Search
+from neuralns.search.setup import make_setup, prepare
 from neuralns.search.stopping import MaxIterations
-from neuralns.selection.uniform import Uniform
 
 STARTS = ("random", "savings", "search")
 RUNS = 8
@@ -66,25 +65,13 @@ def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:
 
 
 def _met(mdp: MDP, name: str, count: int) -> list[Solution]:
-    first = savings(mdp.instance)
     iterations = ITERATIONS_PER_CUSTOMER * mdp.instance.customers
-    acceptance = SimulatedAnnealing()
-    quotas = (1, max(1, min(20, mdp.instance.customers)))
-    plan = Plan(
-        mdp.instance,
-        MaxIterations(iterations),
-        Uniform(),
-        mdp.portfolio,
-        quotas,
-        acceptance,
-        acceptance.temperatures(first),
-        first,
-    )
-    prepare(mdp.portfolio, plan.selector)
+    setup = make_setup(mdp.instance, MaxIterations(iterations), portfolio=mdp.portfolio)
+    prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop)
     found = []
     runs = min(RUNS, count)
     for run in range(runs):
-        search = Search(plan, named_seed("search", name, mdp.instance.name, run), 0.0)
+        search = Search(setup, named_seed("search", name, mdp.instance.name, run), 0.0)
         wanted = len(range(run, count, runs))
         for number in range(wanted):
             goal = round(iterations * (number + 1) / wanted)

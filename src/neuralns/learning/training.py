@@ -18,9 +18,9 @@ from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner
 from neuralns.learning.networks import Shape
 from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, episode_seeds, named_seed
-from neuralns.operators.state import SOME_NEIGHBOURS
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import SOME_NEIGHBOURS
 from neuralns.selection.attention import NEAREST
 from neuralns.selection.features import features_named
 from neuralns.selection.policy_file import Policy
@@ -37,7 +37,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Report:
+class Standing:
     """Where a training run stands; arrays have one entry for each agent."""
 
     step: int
@@ -197,7 +197,7 @@ class Training:
             "sizes": sizes,
             "scale": [mdp.scale for mdp in task.mdps] if len(sizes) > 1 else task.mdps[0].scale,
             "budget": task.mdps[0].budget,
-            "acceptance": task.mdps[0].acceptance,
+            "acceptance": task.mdps[0].acceptance_name,
             "seed": task.seed,
             "reward_scale": float(self.reward_scales[agent]),
             "validation_reward": float(self.best_scores[agent]) if np.isfinite(self.best_scores[agent]) else None,
@@ -216,7 +216,7 @@ class Training:
 
     def run(
         self,
-        progress: Callable[[Report], object] | None = None,
+        progress: Callable[[Standing], object] | None = None,
         stop: Callable[[], bool] = lambda: False,
         at_boundary: Callable[[], object] = lambda: None,
     ) -> None:
@@ -229,7 +229,7 @@ class Training:
             losses = self._episode()
             if progress is not None:
                 progress(
-                    Report(
+                    Standing(
                         self.step,
                         self.config.steps,
                         self.step - first,

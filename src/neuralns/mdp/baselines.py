@@ -9,21 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from neuralns.compiling import compile_for, compiled
+from neuralns.compiled.caching import compile_for, compiled
+from neuralns.compiled.random import random_word, seed_generator
 from neuralns.errors import InputError
-from neuralns.mdp.lanes import BUDGET, LEFT, PHASE, SCALE, UNDO_WORSE, Lanes, Tours, finish_pair, step_lane
+from neuralns.mdp.lanes import ACCEPTS, LEFT, PHASE, SCALE, Lanes, Tours, set_clock, step_lane
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
-from neuralns.operators.contract import FINE, apply_destroy, apply_repair
-from neuralns.operators.registry import tables_type
-from neuralns.operators.state import (
-    checkpoint,
-    copy_routes,
-    new_state,
-    random_word,
-    seed_generator,
-    state_at,
-    state_type,
-)
+from neuralns.operators.contract import FINE
+from neuralns.operators.portfolio import tables_type
+from neuralns.routes.layout import state_at, state_type
+from neuralns.routes.transfer import copy_routes, new_state
+from neuralns.search.step import begin_step, end_step
 from neuralns.selection.fixed import Fixed, fixed_pairs
 from neuralns.selection.learned_roulette import LearnedRoulette
 
@@ -91,14 +86,11 @@ def train_roulette(
 
 
 @compiled
-def _apply_pair(state, tables, destroy, repair, quota, undo_worse):
-    checkpoint(state)
-    status = apply_destroy(state, tables, destroy, quota)
-    if status != FINE:
-        return status
-    status = apply_repair(state, tables, repair)
-    finish_pair(state, undo_worse)
-    return status
+def _apply_pair(state, tables, destroy, repair, quota, accepts):
+    code = begin_step(state, tables, destroy, quota)
+    if code == FINE:
+        code, _ = end_step(state, tables, repair, accepts)
+    return code
 
 
 _oracle_signature = types.int64(
@@ -115,7 +107,7 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
     rounds = max(1, np.int64(np.ceil(np.log2(pairs))))
     for lane in range(len(addresses)):
         state = state_at(addresses[lane])
-        quota, undo_worse = longs[lane, SCALE], longs[lane, UNDO_WORSE] != 0
+        quota, accepts = longs[lane, SCALE], longs[lane, ACCEPTS]
         while longs[lane, LEFT] > 0:
             seed_generator(copy, random_word(state))
             sums[:] = 0.0
@@ -129,15 +121,15 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
                     pair = order[index]
                     for _ in range(max(1, rollouts * pairs // (rounds * alive))):
                         copy_routes(state, copy)
-                        status = _apply_pair(
-                            copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, undo_worse
+                        code = _apply_pair(
+                            copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts
                         )
                         for later in range(longs[lane, LEFT] - 1):
-                            if status == FINE:
-                                copy.left = (longs[lane, LEFT] - 1 - later) / longs[lane, BUDGET]
-                                status = _apply_pair(copy, tables, then_destroy, then_repair, quota, undo_worse)
-                        if status != FINE:
-                            longs[lane, PHASE] = -status
+                            if code == FINE:
+                                set_clock(copy.status, longs[lane, LEFT] - 1 - later, longs, floats, lane)
+                                code = _apply_pair(copy, tables, then_destroy, then_repair, quota, accepts)
+                        if code != FINE:
+                            longs[lane, PHASE] = -code
                             return lane
                         gain = state.cost - copy.cost
                         sums[pair] += gain
@@ -160,9 +152,9 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
             if sums[best] / counts[best] - sums[default] / counts[default] < np.sqrt(noise):
                 best = default
             for action in (best // tables.n_repairs, tables.n_destroys + best % tables.n_repairs):
-                status = step_lane(state, tables, action, longs, floats, lane)
-                if status != FINE:
-                    longs[lane, PHASE] = -status
+                code = step_lane(state, tables, action, longs, floats, lane)
+                if code != FINE:
+                    longs[lane, PHASE] = -code
                     return lane
                 uses[lane, action] += 1
     return -1
@@ -186,8 +178,8 @@ def play_oracle(lanes: Lanes, pair: Fixed, rollouts: int = ROLLOUTS) -> npt.NDAr
         raise InputError("the oracle plays lanes of one instance and one portfolio.")
     if rollouts < 1:
         raise InputError(f"{rollouts} rollouts asked for; at least 1 is needed.")
-    copy = new_state(mdp.instance, 0, history=lanes.history)
-    destroy, repair = (int(place) for place in pair.start(mdp.portfolio))
+    copy = new_state(mdp.instance, 0, history=lanes.history, quota=max(other.scale for other in lanes.mdps))
+    destroy, repair = pair.start(mdp.portfolio).pair.tolist()
     uses = np.zeros(lanes.action_mask.shape, np.int64)
     lanes.run(
         lambda addresses, longs, floats: _compiled_oracle()(

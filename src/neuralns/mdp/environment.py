@@ -14,12 +14,11 @@ from gymnasium import spaces
 from neuralns.errors import InputError
 from neuralns.mdp.lanes import Lanes
 from neuralns.mdp.mdp import DEFAULT_BUDGET, SET_SIZE, SETS, make_mdp
-from neuralns.operators.registry import Operator, Portfolio
+from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import Operator
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-
-ENVIRONMENT_ID = "neuralns/OperatorSelection-v0"
 
 LARGEST = 1e6
 """Bound of the features in the observation space; they are of order 1."""

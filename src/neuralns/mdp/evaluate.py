@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,8 +16,7 @@ from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds
 from neuralns.problem.solution import Solution
 from neuralns.selection.fixed import Fixed
-from neuralns.selection.named import selector_named
-from neuralns.selection.policy_file import is_policy
+from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
@@ -36,45 +34,19 @@ class Agent(Protocol):
 
 @dataclass(frozen=True)
 class SelectorAgent:
-    """A selector as an agent."""
+    """A selector as an agent, or another one for each seed."""
 
-    selector: Selector
+    selector: Selector | Mapping[int, Selector] | Callable[[int], Selector]
     name: str
 
-    def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
-        return lanes.play(self.selector)
-
-
-@dataclass(frozen=True)
-class SelectorsAgent:
-    """Another selector for each seed."""
-
-    selectors: Mapping[int, Selector]
-    name: str
+    def selector_for(self, seed: int) -> Selector:
+        """Return the selector of a seed."""
+        if isinstance(self.selector, Selector):
+            return self.selector
+        return self.selector[seed] if isinstance(self.selector, Mapping) else self.selector(seed)
 
     def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
-        return lanes.play(self.selectors[seed])
-
-
-@dataclass(frozen=True)
-class PoliciesAgent:
-    """Policy files with ``{seed}`` in their name: another one for each seed, greedy."""
-
-    name: str
-
-    def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
-        return lanes.play(selector_named(self.name.replace("{seed}", str(seed)), temperature=0.0))
-
-
-@dataclass(frozen=True)
-class RouletteAgent:
-    """The learned roulette wheel, trained anew for each seed."""
-
-    mdp: MDP
-    name: str = "lrw"
-
-    def play(self, lanes: Lanes, seed: int) -> npt.NDArray[np.int64]:
-        return lanes.play(train_roulette(self.mdp, seed))
+        return lanes.play(self.selector_for(seed))
 
 
 @dataclass(frozen=True)
@@ -89,34 +61,29 @@ class OracleAgent:
         return play_oracle(lanes, self.pair, self.rollouts)
 
 
-def agent_named(name: str, mdp: MDP) -> Agent:
-    """Return an agent: ``random``, ``fixed:DESTROY,REPAIR``, ``best-fixed``, ``lrw``, ``oracle`` or a policy file.
+def agent_named(name: str, mdp: MDP, temperature: float | None = 0.0) -> SelectorAgent | OracleAgent:
+    """Return an agent: the oracle, or a selector by one of the names of `neuralns.selection.names`.
 
-    A file name with ``{seed}`` in it stands for one policy for each seed.
+    ``best-fixed`` is found on the training tours of the MDP, ``lrw`` trained on them anew for each seed. Policies have
+    a temperature, greedy if it is 0 (None: as searches have it).
     """
-    if name == "random":
-        return SelectorAgent(Uniform(), name)
-    if name.startswith("fixed:"):
-        selector = selector_named(name)
-    elif name == "best-fixed":
-        best = best_fixed_pair(mdp)
-        return SelectorAgent(best, f"best-fixed ({best.destroy}, {best.repair})")
-    elif name == "lrw":
-        return RouletteAgent(mdp)
-    elif name == "oracle":
+    if name == "oracle":
         return OracleAgent(best_fixed_pair(mdp))
-    elif name == "roulette":
-        raise InputError("agent 'roulette' learns from a search and plays no episodes; lrw is its learned form.")
-    elif "{seed}" in name and Path(name.replace("{seed}", "0")).is_file():
-        return PoliciesAgent(name)
-    elif is_policy(name):
-        selector = selector_named(name, temperature=0.0)
-    else:
-        raise InputError(
-            f"agent {name!r} is not known; choose random, fixed:DESTROY,REPAIR, best-fixed, lrw, oracle or a policy "
-            "file."
+
+    def selector_for(seed: int) -> Selector:
+        return selector_named(
+            name.replace("{seed}", str(seed)),
+            temperature,
+            best_fixed=lambda: best_fixed_pair(mdp),
+            learned_wheel=lambda: train_roulette(mdp, seed),
         )
+
+    if name == "lrw" or "{seed}" in name:
+        return SelectorAgent(selector_for, name)
+    selector = selector_for(0)
     selector.start(mdp.portfolio, mdp.instance.customers)
+    if name == "best-fixed" and isinstance(selector, Fixed):
+        name = f"best-fixed ({selector.destroy}, {selector.repair})"
     return SelectorAgent(selector, name)
 
 
@@ -229,9 +196,9 @@ def evaluate(
         raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
     starts = mdp.start_tours(tours, episodes) if isinstance(tours, str) else list(tours)
     episodes = len(starts)
-    player: Any = agent_named(agent, mdp) if isinstance(agent, str) else agent
-    if not hasattr(player, "play"):
-        player = SelectorAgent(player, player.name)
+    if isinstance(agent, Selector):
+        agent = SelectorAgent(agent, agent.name)
+    player: Agent = agent_named(agent, mdp) if isinstance(agent, str) else agent
     lanes = Lanes([mdp] * episodes, observes_nodes=False)
     laid = Tours(starts)
     lanes.reset(laid, episode_seeds(0, episodes), observe=False)
@@ -254,9 +221,11 @@ def episode(mdp: MDP, agent: str, *, start: int = 0, seed: int = 0) -> list[tupl
     if not 0 <= start < SET_SIZE:
         raise InputError(f"start {start} is not in the set; it has tours 0 to {SET_SIZE - 1}.")
     player = agent_named(agent, mdp)
-    selector = train_roulette(mdp, seed) if isinstance(player, RouletteAgent) else getattr(player, "selector", None)
-    if selector is None:
+    if isinstance(player, OracleAgent):
         raise InputError(f"agent {agent!r} decides on pairs and cannot be shown step by step; choose another one.")
+    selector = player.selector_for(seed)
+    if selector.adapts:
+        raise InputError(f"selector {selector.name!r} learns from a search and plays no episodes.")
     lanes = Lanes([mdp], observes_nodes=False)
     lanes.reset(mdp.start_tours("test")[start : start + 1], episode_seeds(seed, 1), observe=False)
     choose, _ = selector.functions()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
-from neuralns.mdp.baselines import best_fixed_pair, train_roulette
-from neuralns.mdp.evaluate import confidence
+from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, agent_named, confidence
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
-from neuralns.search.acceptance import Acceptance, SimulatedAnnealing
-from neuralns.search.search import Plan, Search, prepare
+from neuralns.search.acceptance.annealing import SimulatedAnnealing
+from neuralns.search.acceptance.rule import Acceptance
+from neuralns.search.search import Search
+from neuralns.search.setup import make_setup, prepare
 from neuralns.search.stopping import MaxIterations
-from neuralns.selection.named import selector_named
 from neuralns.selection.selector import Selector
 
 PAIRS = 20
@@ -86,52 +86,41 @@ def evaluate_in_search(
     pairs: int = PAIRS,
     tours: str = "test",
     episodes: int = SET_SIZE,
-    seeds: int = 10,
+    seeds: int | Sequence[int] = 10,
     temperature: float | None = None,
     acceptance: Acceptance = ACCEPTANCE,
     progress: Callable[[int, int], object] | None = None,
 ) -> SearchEvaluation:
     """Run ALNS for so many pairs of operators from every start tour, once for each seed.
 
-    ``agent`` is a selector or its name, one for each seed, ``best-fixed`` (found on the training tours), ``lrw``
-    (trained anew for each seed), or policy files with ``{seed}`` in their name.
+    ``agent`` is a selector, one for each seed, or a name as `agent_named` takes it.
     """
-    if pairs < 1 or seeds < 1:
+    numbers = range(seeds) if isinstance(seeds, int) else seeds
+    if pairs < 1 or not numbers:
         raise InputError(f"{pairs} pairs and {seeds} seeds asked for; at least 1 of each is needed.")
     starts = mdp.start_tours(tours, episodes)
-    name = agent if isinstance(agent, str) else agent[0].name if isinstance(agent, Mapping) else agent.name
-    fixed = best_fixed_pair(mdp) if agent == "best-fixed" else None
-
-    def selector_for(seed: int) -> Selector:
-        if isinstance(agent, Mapping):
-            return agent[seed]
-        if not isinstance(agent, str):
-            return agent
-        if fixed is not None:
-            return fixed
-        if agent == "lrw":
-            return train_roulette(mdp, seed)
-        if agent == "oracle":
+    if isinstance(agent, str):
+        player = agent_named(agent, mdp, temperature)
+        if isinstance(player, OracleAgent):
             raise InputError("the oracle plays episodes of the MDP only.")
-        return selector_named(agent.replace("{seed}", str(seed)), temperature)
-
-    first = selector_for(0)
+    else:
+        player = SelectorAgent(agent, agent[numbers[0]].name if isinstance(agent, Mapping) else agent.name)
+    first = player.selector_for(numbers[0])
     first.start(mdp.portfolio, mdp.instance.customers)
-    prepare(mdp.portfolio, first)
+    stop = MaxIterations(pairs)
+    prepare(mdp.portfolio, first, acceptance, stop)
     begin = time.perf_counter()
-    courses, costs = np.zeros((2, seeds, len(starts)))
-    for seed in range(seeds):
-        selector = first if seed == 0 else selector_for(seed)
+    courses, costs = np.zeros((2, len(numbers), len(starts)))
+    for row, seed in enumerate(numbers):
+        selector = first if row == 0 else player.selector_for(seed)
+        setup = make_setup(
+            mdp.instance, stop, selector, mdp.portfolio, scale=mdp.scale, acceptance=acceptance, initial=starts[0]
+        )
         for number, start in enumerate(starts):
-            temperatures = acceptance.temperatures(start)
-            plan = Plan(
-                mdp.instance, MaxIterations(pairs), selector, mdp.portfolio, (mdp.scale, mdp.scale), acceptance,
-                temperatures, start,
-            )  # fmt: skip
-            search = Search(plan, named_seed("in search", seed, number), time.perf_counter())
+            search = Search(setup.starting_from(start), named_seed("in search", seed, number), time.perf_counter())
             while search.reason_to_stop() is None:
                 search.advance()
-            courses[seed, number], costs[seed, number] = search.mean_cost, search.best().cost
+            courses[row, number], costs[row, number] = search.mean_cost, search.best().cost
         if progress is not None:
-            progress(seed + 1, seeds)
-    return SearchEvaluation(name, mdp, pairs, courses, costs, time.perf_counter() - begin)
+            progress(row + 1, len(numbers))
+    return SearchEvaluation(player.name, mdp, pairs, courses, costs, time.perf_counter() - begin)

@@ -6,6 +6,7 @@ actions alone: not on the other lanes, nor on how many threads share the work.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -16,33 +17,27 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from neuralns.compiling import compile_for, compiled
+from neuralns.compiled.caching import compile_for, compiled
+from neuralns.compiled.calls import address_of
+from neuralns.compiled.random import seed_generator
+from neuralns.compiled.structs import Struct
 from neuralns.errors import InputError
 from neuralns.mdp.mdp import MDP
-from neuralns.operators.contract import FINE, apply_destroy, apply_repair, broken_contract, circumstances
-from neuralns.operators.registry import Portfolio, tables_type
-from neuralns.operators.state import (
-    State,
-    checkpoint,
-    close_empty_routes,
-    flatten,
-    load_routes,
-    new_state,
-    note_gain,
-    remember,
-    routes_of,
-    seed_generator,
-    state_at,
-    undo,
-)
+from neuralns.operators.contract import FINE, broken_contract
+from neuralns.operators.portfolio import Portfolio, tables_type
 from neuralns.problem.solution import Solution
+from neuralns.routes.layout import state_at
+from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
+from neuralns.search.step import begin_step, end_step
 from neuralns.selection.features import RICH, FeatureSet, features_named, write_dynamic, write_globals, write_static
-from neuralns.selection.selector import Selector, choose_type, memory_type
+from neuralns.selection.selector import DESTROY, REPAIR, Selector, call_choose, memory_at
 
-# Columns of the lanes' numbers.
-PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE, UNDO_WORSE = range(7)
-START_COST, COST, REWARD = range(3)
-_LONG_COLUMNS, _FLOAT_COLUMNS = 7, 3
+# Columns of the lanes' numbers: phase, pairs left and in all, customers to remove, whether rewards come at once, the
+# operator chosen last, and the address of the acceptance rule.
+PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE, ACCEPTS = range(7)
+# Costs at the start and now, the last reward, and the course of the temperature over the pairs.
+START_COST, COST, REWARD, HOT, LOG_RATE = range(5)
+_LONG_COLUMNS, _FLOAT_COLUMNS = 7, 5
 
 _longs = types.Array(types.int64, 1, "C")
 _long_table = types.Array(types.int64, 2, "C")
@@ -52,36 +47,31 @@ _marks = types.Array(types.int8, 2, "C")
 
 
 @compiled
-def finish_pair(state, undo_worse):
-    """Do what follows a repair: remember the routes, undo them if asked to and they are dearer, note the gain."""
-    remember(state)
-    if undo_worse and state.cost > state.saved_cost:
-        undo(state)
-    close_empty_routes(state)
-    note_gain(state, state.saved_cost - state.cost)
+def set_clock(status, left, longs, floats, lane):
+    """Write into the status of a lane's state how much of the budget is left, and the temperature that goes with it."""
+    status.left = left / longs[lane, BUDGET]
+    status.temperature = floats[lane, HOT] * np.exp(floats[lane, LOG_RATE] * (longs[lane, BUDGET] - left))
 
 
 @compiled
 def step_lane(state, tables, action, longs, floats, lane):
-    """Apply an action to a lane; return a status."""
+    """Apply an action to a lane; return a code of `contract`."""
     before = floats[lane, COST]
     floats[lane, REWARD] = 0.0
-    if longs[lane, PHASE] == 0:
+    if longs[lane, PHASE] == DESTROY:
         longs[lane, CHOICE] = action
-        checkpoint(state)
-        status = apply_destroy(state, tables, action, longs[lane, SCALE])
-        if status == FINE:
-            longs[lane, PHASE] = 1
-        return status
+        code = begin_step(state, tables, action, longs[lane, SCALE])
+        if code == FINE:
+            longs[lane, PHASE] = REPAIR
+        return code
     choice = action - tables.n_destroys
     longs[lane, CHOICE] = choice
-    status = apply_repair(state, tables, choice)
-    if status != FINE:
-        return status
-    finish_pair(state, longs[lane, UNDO_WORSE] != 0)
-    longs[lane, PHASE] = 0
+    code, _ = end_step(state, tables, choice, longs[lane, ACCEPTS])
+    if code != FINE:
+        return code
+    longs[lane, PHASE] = DESTROY
     longs[lane, LEFT] -= 1
-    state.left = longs[lane, LEFT] / longs[lane, BUDGET]
+    set_clock(state.status, longs[lane, LEFT], longs, floats, lane)
     floats[lane, COST] = state.cost
     if longs[lane, PAY_AT_ONCE] != 0:
         floats[lane, REWARD] = before - state.cost
@@ -99,10 +89,9 @@ def _step(addresses, tables, actions, longs, floats, low, high):
         if longs[lane, LEFT] == 0:
             floats[lane, REWARD] = 0.0
             continue
-        state = state_at(addresses[lane])
-        status = step_lane(state, tables, actions[lane], longs, floats, lane)
-        if status != FINE:
-            longs[lane, PHASE] = -status
+        code = step_lane(state_at(addresses[lane]), tables, actions[lane], longs, floats, lane)
+        if code != FINE:
+            longs[lane, PHASE] = -code
             return lane
     return -1
 
@@ -122,27 +111,26 @@ def _observe(addresses, kind, nodes, globals_, allowed, mask, node_stride, globa
             write_dynamic(state, kind, nodes, lane * node_stride)
         write_globals(state, kind, phase, globals_, lane * global_stride)
         for action in range(mask.shape[1]):
-            mask[lane, action] = allowed[lane, action] if (action >= destroys) == (phase == 1) else 0
+            mask[lane, action] = allowed[lane, action] if (action >= destroys) == (phase == REPAIR) else 0
 
 
 _play_signature = types.int64(
-    _longs, tables_type, choose_type, memory_type, _long_table, _float_table,
-    _long_table, types.int64, types.int64,
-)  # fmt: skip
+    _longs, tables_type, types.int64, _longs, _long_table, _float_table, _long_table, types.int64, types.int64
+)
 
 
-def _play(addresses, tables, choose, memory, longs, floats, uses, low, high):
+def _play(addresses, tables, choose, memories, longs, floats, uses, low, high):
     """Play the episodes of the lanes from ``low`` to ``high`` − 1 to their end by a compiled selector."""
     for lane in range(low, high):
-        state = state_at(addresses[lane])
+        state, memory = state_at(addresses[lane]), memory_at(memories[lane - low])
         while longs[lane, LEFT] > 0:
             phase = longs[lane, PHASE]
-            action = choose(memory, state, phase)
-            if phase == 1:
+            action = call_choose(choose, (memory, state, phase))
+            if phase == REPAIR:
                 action += tables.n_destroys
-            status = step_lane(state, tables, action, longs, floats, lane)
-            if status != FINE:
-                longs[lane, PHASE] = -status
+            code = step_lane(state, tables, action, longs, floats, lane)
+            if code != FINE:
+                longs[lane, PHASE] = -code
                 return lane
             uses[lane, action] += 1
     return -1
@@ -154,13 +142,13 @@ def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, long
         state, number = state_at(addresses[lane]), numbers[lane]
         load_routes(state, customers[number, : sizes[number]], ends[number, : routes[number] + 1])
         seed_generator(state, seeds[lane])
-        state.quota = longs[lane, SCALE]
-        state.fault = 0
+        state.status.quota = longs[lane, SCALE]
         floats[lane, START_COST] = state.cost
         floats[lane, COST] = state.cost
         floats[lane, REWARD] = 0.0
-        longs[lane, PHASE] = 0
+        longs[lane, PHASE] = DESTROY
         longs[lane, LEFT] = longs[lane, BUDGET]
+        set_clock(state.status, longs[lane, LEFT], longs, floats, lane)
 
 
 @compiled
@@ -254,12 +242,7 @@ class Lanes:
         self.features = features_named(features) if isinstance(features, str) else features
         self.portfolio = common_portfolio([mdp.portfolio for mdp in mdps])
         self.history = self.portfolio.uses_history or self.features.uses_history
-        first: dict[int, State] = {}
-        self._states: list[State] = []
-        for mdp in mdps:
-            state = new_state(mdp.instance, 0, history=self.history, beside=first.get(id(mdp.instance)))
-            first.setdefault(id(mdp.instance), state)
-            self._states.append(state)
+        self._states = [new_state(mdp.instance, 0, history=self.history, quota=mdp.scale) for mdp in mdps]
         count, actions = len(mdps), len(self.portfolio.names)
         most = max(mdp.instance.customers for mdp in mdps) + 1
         if nodes is not None and nodes < most:
@@ -271,8 +254,11 @@ class Lanes:
         self._floats = np.zeros((count, _FLOAT_COLUMNS))
         self._longs[:, BUDGET] = [mdp.budget for mdp in mdps]
         self._longs[:, SCALE] = [mdp.scale for mdp in mdps]
-        self._longs[:, UNDO_WORSE] = [mdp.acceptance == "improving" for mdp in mdps]
+        self._longs[:, ACCEPTS] = [address_of(mdp.acceptance.compiled()) for mdp in mdps]
         self._longs[:, PAY_AT_ONCE] = [mdp.reward == "improvement" for mdp in mdps]
+        for lane, mdp in enumerate(mdps):
+            hot, cold = mdp.temperatures
+            self._floats[lane, HOT], self._floats[lane, LOG_RATE] = hot, math.log(cold / hot) / mdp.budget
         self._allowed = np.array(
             [[name in mdp.portfolio.names for name in self.portfolio.names] for mdp in mdps], dtype=np.int8
         )
@@ -379,20 +365,28 @@ class Lanes:
         _, _, play = _functions()
         if any(mdp.portfolio.names != self.portfolio.names for mdp in self.mdps):
             raise InputError("a selector plays lanes of one portfolio.")
-        if getattr(selector, "adapts", False):
+        if selector.adapts:
             raise InputError(f"selector {selector.name!r} learns from a search and plays no episodes.")
-        choose, _ = selector.functions()
-        customers = int(self._sizes.max())
+        if selector.uses_history and not self.history:
+            raise InputError(f"selector {selector.name!r} reads the history of arcs, which these lanes do not keep.")
+        choose = address_of(selector.functions()[0])
         uses = np.zeros(self.action_mask.shape, np.int64)
         tables = self.portfolio.tables
-        self._share(
-            lambda low, high: play(
-                self._addresses, tables, choose, selector.start(self.portfolio, customers), self._longs, self._floats,
-                uses, low, high,
-            ),
-            selector.name,
-        )  # fmt: skip
+
+        def work(low: int, high: int) -> int:
+            memories = self._memories(selector, high - low)
+            addresses = np.array([memory.address for memory in memories], dtype=np.int64)
+            return int(play(self._addresses, tables, choose, addresses, self._longs, self._floats, uses, low, high))
+
+        self._share(work, selector.name)
         return uses
+
+    def _memories(self, selector: Selector, count: int) -> list[Struct]:
+        """Return a memory for each of so many lanes, one for all if choosing does not change it."""
+        first = selector.start(self.portfolio, int(self._sizes.max()))
+        if not selector.remembers:
+            return [first] * count
+        return [first, *(first.twin(selector.shared) for _ in range(count - 1))]
 
     def run(self, work: Callable[..., int], name: str) -> None:
         """Run a compiled player over all lanes: it takes addresses, whole numbers and floats of the lanes."""
@@ -401,7 +395,7 @@ class Lanes:
     def solution(self, lane: int) -> Solution:
         """Return the routes of a lane; in the repair phase the removed customers are missing."""
         instance = self.mdps[lane].instance
-        return Solution(instance, routes_of(self._states[lane], instance.customers))
+        return Solution(instance, routes_of(self._states[lane]))
 
     def state(self, lane: int) -> State:
         """Return the compiled state of a lane."""
@@ -415,7 +409,7 @@ class Lanes:
     def _is_allowed(self, actions: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         inside = (actions >= 0) & (actions < self._allowed.shape[1])
         bounded = np.where(inside, actions, 0)
-        in_phase = (bounded >= len(self.portfolio.destroys)) == (self._longs[:, PHASE] == 1)
+        in_phase = (bounded >= len(self.portfolio.destroys)) == (self._longs[:, PHASE] == REPAIR)
         return np.asarray(inside & in_phase & (self._allowed[np.arange(len(self)), bounded] == 1))
 
     def _share(self, work: Callable[[int, int], int], selector: str = "own") -> None:
@@ -429,10 +423,9 @@ class Lanes:
     def _check(self, faults: Sequence[int], selector: str) -> None:
         for lane in faults:
             if lane >= 0:
-                node, removed = circumstances(self._states[lane])
                 row = self._longs[lane]
                 raise broken_contract(
-                    -int(row[PHASE]), self.portfolio, selector, int(row[CHOICE]), int(row[SCALE]), node, removed
+                    -int(row[PHASE]), self.portfolio, selector, int(row[CHOICE]), int(row[SCALE]), self._states[lane]
                 )
 
 

@@ -7,25 +7,34 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
-from neuralns.operators.registry import Operator, Portfolio, make_portfolio, portfolio_named
+from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
-from neuralns.problem.initial import random_tours
+from neuralns.problem.initial import random_tours, savings
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.search.acceptance.annealing import SimulatedAnnealing
+from neuralns.search.acceptance.constant import Always, HillClimbing
+from neuralns.search.acceptance.rule import Acceptance
+from neuralns.search.setup import portfolio_of
 
 Setting = Literal["paper", "distance"]
 Reward = Literal["final", "improvement"]
-Acceptance = Literal["always", "improving"]
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 REWARDS: tuple[Reward, ...] = get_args(Reward)
-ACCEPTANCES: tuple[Acceptance, ...] = get_args(Acceptance)
+ACCEPTANCES: dict[str, Acceptance] = {
+    "always": Always(),
+    "improving": HillClimbing(),
+    "annealing": SimulatedAnnealing(),
+}
+"""Acceptance rules by the names that the MDP calls them."""
 SETS = ("train", "validate", "test")
 """The three disjoint sets of start tours."""
 SET_SIZE = 128
@@ -42,8 +51,9 @@ class MDP:
     which puts them back and uses up one of ``budget`` pairs. When the budget is used up the reward is F(S_0) − F(S_T);
     with ``reward="improvement"`` each pair is paid what it improves at once, which sums up to the same.
 
-    With ``acceptance="improving"`` a pair that makes the tours dearer is undone, as a late search would: rewards are
-    then never negative. The paper's MDP keeps what every pair gives (``always``).
+    The paper's MDP keeps what every pair gives (``always``). With ``acceptance="improving"`` a pair that makes the
+    tours dearer is undone, as a late search would: rewards are then never negative. With ``annealing``, or any rule of
+    a search, pairs are accepted or undone as there, the temperature falling over the episode.
 
     Actions are numbered through the portfolio, the destroy operators first.
     """
@@ -54,7 +64,20 @@ class MDP:
     scale: int
     budget: int = DEFAULT_BUDGET
     reward: Reward = "final"
-    acceptance: Acceptance = "always"
+    acceptance: Acceptance = ACCEPTANCES["always"]
+
+    @property
+    def acceptance_name(self) -> str:
+        """What files and output call the acceptance rule."""
+        return next((name for name, rule in ACCEPTANCES.items() if rule == self.acceptance), repr(self.acceptance))
+
+    @cached_property
+    def temperatures(self) -> tuple[float, float]:
+        """Temperatures at the start and at the end of an episode."""
+        if isinstance(self.acceptance, Always | HillClimbing):
+            return 1.0, 1.0
+        # Random tours say nothing about the distances in good routes.
+        return self.acceptance.temperatures(savings(self.instance))
 
     @property
     def steps(self) -> int:
@@ -109,7 +132,7 @@ def make_mdp(
     scale: int | None = None,
     budget: int = DEFAULT_BUDGET,
     reward: str = "final",
-    acceptance: str = "always",
+    acceptance: str | Acceptance = "always",
 ) -> MDP:
     """Return the MDP of an instance in a named setting.
 
@@ -132,7 +155,7 @@ def make_mdp(
     reward
         ``final`` or ``improvement``.
     acceptance
-        ``always`` or ``improving``.
+        ``always``, ``improving``, ``annealing``, or a rule such as ``SimulatedAnnealing(100, 1)``.
 
     Examples
     --------
@@ -148,21 +171,19 @@ def make_mdp(
         raise InputError(f"setting {setting!r} is not known; choose {' or '.join(SETTINGS)}.")
     if reward not in REWARDS:
         raise InputError(f"reward {reward!r} is not known; choose {' or '.join(REWARDS)}.")
-    if acceptance not in ACCEPTANCES:
-        raise InputError(f"acceptance {acceptance!r} is not known; choose {' or '.join(ACCEPTANCES)}.")
+    if not isinstance(acceptance, Acceptance):
+        if acceptance not in ACCEPTANCES:
+            raise InputError(f"acceptance {acceptance!r} is not known; choose {', '.join(ACCEPTANCES)}.")
+        acceptance = ACCEPTANCES[acceptance]
     if setting == "paper":
         instance = instance.in_paper_setting()
-    if isinstance(portfolio, str):
-        portfolio = portfolio_named(portfolio)
-    elif not isinstance(portfolio, Portfolio):
-        portfolio = make_portfolio("own", portfolio)
     if scale is None:
         scale = max(1, instance.customers // 5)
     if not 1 <= scale <= instance.customers:
         raise InputError(f"scale {scale} must lie between 1 and the {instance.customers} customers of the instance.")
     if budget < 1:
         raise InputError(f"budget {budget} must be at least 1 pair.")
-    return MDP(instance, portfolio, setting, scale, budget, reward, acceptance)
+    return MDP(instance, portfolio_of(portfolio), setting, scale, budget, reward, acceptance)
 
 
 def named_seed(*names: object) -> np.random.SeedSequence:

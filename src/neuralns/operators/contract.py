@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from neuralns.compiling import compiled
+import numpy as np
+
+from neuralns.compiled.caching import compiled
+from neuralns.compiled.calls import caller_with_parameters
 from neuralns.errors import OperatorError
-from neuralns.operators.registry import Portfolio
-from neuralns.operators.state import overloaded
+from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import SIGNATURES
+from neuralns.routes.edits import NOTHING_WRONG, TABLE_FULL
+from neuralns.routes.evaluate import keeps_limits, penalty
+from neuralns.routes.transfer import State
 
 FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED = range(8)
 """What applying an operator returns: fine, or which contract an operator or selector broke."""
+
+_call_destroy = caller_with_parameters(SIGNATURES["destroy"])
+_call_repair = caller_with_parameters(SIGNATURES["repair"])
 
 
 @compiled
@@ -16,8 +25,10 @@ def apply_destroy(state, tables, choice, quota):
     """Apply the chosen destroy operator of a portfolio to complete routes; return a status."""
     if choice < 0 or choice >= tables.n_destroys:
         return BAD_DESTROY_CHOICE
-    tables.destroys[choice](state, quota)
-    if state.fault != 0:
+    _call_destroy(
+        tables.destroys[choice], (state, quota), tables.destroy_parameters, choice, tables.destroy_counts[choice]
+    )
+    if state.fault != NOTHING_WRONG:
         return WRONG_DESTROY
     return FINE if state.n_removed == quota else WRONG_QUOTA
 
@@ -27,27 +38,23 @@ def apply_repair(state, tables, choice):
     """Apply the chosen repair operator of a portfolio to destroyed routes; return a status."""
     if choice < 0 or choice >= tables.n_repairs:
         return BAD_REPAIR_CHOICE
-    tables.repairs[choice](state)
-    if state.fault != 0:
+    _call_repair(tables.repairs[choice], (state,), tables.repair_parameters, choice, tables.repair_counts[choice])
+    if state.fault != NOTHING_WRONG:
         return WRONG_REPAIR
-    if state.n_removed != 0:
-        return LEFT_OUT
+    for index in range(state.n_removed):
+        if penalty(state, state.removed[index]) == np.inf:
+            return LEFT_OUT
     for index in range(state.n_saved_slots):
-        if overloaded(state, state.saved_slot[index]):
+        if not keeps_limits(state, state.saved_slot[index]):
             return OVERLOADED
     return FINE
 
 
-@compiled
-def circumstances(state):
-    """Return what the message about a broken contract names: the customer, and how many are removed."""
-    return state.fault_node, state.n_removed
-
-
 def broken_contract(
-    status: int, portfolio: Portfolio, selector: str, choice: int, quota: int, node: int, removed: int
+    status: int, portfolio: Portfolio, selector: str, choice: int, quota: int, state: State
 ) -> OperatorError:
     """Return the error that says which operator or selector broke its contract, and how."""
+    node, removed = state.fault_node, state.n_removed
     if status in (BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE):
         phase = "destroy" if status == BAD_DESTROY_CHOICE else "repair"
         return OperatorError(f"selector {selector!r} chose {phase} operator {choice}, which does not exist.")
@@ -57,6 +64,8 @@ def broken_contract(
             return OperatorError(f"operator {name!r} removed {removed} customers, but its quota was {quota}.")
         return OperatorError(f"operator {name!r} removed customer {node}, which is not on a route (removed twice?).")
     name = portfolio.repairs[choice].name
+    if status == WRONG_REPAIR and state.fault == TABLE_FULL:
+        return OperatorError(f"operator {name!r} was given {removed} customers, more than the search was made for.")
     if status == WRONG_REPAIR:
         return OperatorError(f"operator {name!r} inserted customer {node} twice, or at a place off the route.")
     if status == LEFT_OUT:

@@ -11,7 +11,7 @@ import numpy as np
 
 from neuralns.experiments.seeds import seeds_from
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
-from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, SelectorsAgent, evaluate
+from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, evaluate
 from neuralns.mdp.in_search import evaluate_in_search
 from neuralns.mdp.mdp import MDP, make_mdp
 from neuralns.reproduction.plan import INSTANCES, LARGEST
@@ -83,7 +83,7 @@ def judge_policies(settings: Mapping[str, Any], policies: Mapping[int, Policy]) 
         return _statistics(mdp, chosen, settings)
 
     return {
-        "mdp": {"DQN": _rewards(mdp, SelectorsAgent(greedy, "DQN"), tours, seeds)},
+        "mdp": {"DQN": _rewards(mdp, SelectorAgent(greedy, "DQN"), tours, seeds)},
         "search": {"DQN": in_search(DEFAULT_TEMPERATURE)},
         "temperature": {f"{value:g}": in_search(value) for value in settings["temperatures"]},
     }
@@ -101,7 +101,7 @@ def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "mdp": {
             "RAN": _rewards(mdp, SelectorAgent(Uniform(), "RAN"), tours, seeds),
-            "LRW": _rewards(mdp, SelectorsAgent(wheels, "LRW"), tours, seeds),
+            "LRW": _rewards(mdp, SelectorAgent(wheels, "LRW"), tours, seeds),
             "FIXED": _rewards(mdp, SelectorAgent(pair, "FIXED"), tours, seeds),
         },
         "search": {
@@ -126,7 +126,7 @@ def _gat(settings: Mapping[str, Any]) -> dict[str, Any]:
             str(size): {
                 "DQN": _rewards(
                     mdp_of(settings, customers=size),
-                    SelectorsAgent(greedy, "DQN"),
+                    SelectorAgent(greedy, "DQN"),
                     settings["tours"],
                     settings["seeds"],
                 )
@@ -138,7 +138,7 @@ def _gat(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
     wheels = _wheels(mdp_of(settings), settings)
-    agents = (SelectorAgent(Uniform(), "RAN"), SelectorsAgent(wheels, "LRW"))
+    agents = (SelectorAgent(Uniform(), "RAN"), SelectorAgent(wheels, "LRW"))
     found: dict[str, Any] = {}
     for size in settings["sizes"]:
         mdp = mdp_of(settings, customers=size)
@@ -164,7 +164,7 @@ def _tune_wheels(settings: Mapping[str, Any]) -> dict[str, list[float]]:
     learned = []
     for choice in settings["learned"]:
         wheels = _wheels(mdp, {"seeds": seeds, "learned": choice, "episodes": settings["episodes"]})
-        learned.append(_rewards(mdp, SelectorsAgent(wheels, "LRW"), tours, seeds, "validate"))
+        learned.append(_rewards(mdp, SelectorAgent(wheels, "LRW"), tours, seeds, "validate"))
     classic = [
         evaluate_in_search(
             mdp, Roulette(**choice), pairs=settings["pairs"], tours="validate", episodes=tours, seeds=len(seeds)
@@ -196,11 +196,6 @@ def _statistics(
     mdp: MDP, agent: Selector | Mapping[int, Selector], settings: Mapping[str, Any]
 ) -> dict[str, list[float]]:
     """Return F on average over the iterations of ALNS and the best F of a run, means over the tours, for each seed."""
-    seeds = settings["seeds"]
-    count = max(seeds) + 1
-    if isinstance(agent, Mapping):
-        agent = {seed: agent.get(seed, agent[seeds[0]]) for seed in range(count)}
-    # Its seeds are those from 0 on, of which others than ours are dropped.
-    found = evaluate_in_search(mdp, agent, pairs=settings["pairs"], episodes=settings["tours"], seeds=count)
+    found = evaluate_in_search(mdp, agent, pairs=settings["pairs"], episodes=settings["tours"], seeds=settings["seeds"])
     parts = (("avg", found.courses), ("min", found.costs))
-    return {name: [round(float(value), 4) for value in values[seeds].mean(axis=1)] for name, values in parts}
+    return {name: [round(float(value), 4) for value in values.mean(axis=1)] for name, values in parts}

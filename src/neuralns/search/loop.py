@@ -1,4 +1,4 @@
-"""The compiled ALNS loop of the paper's section 3.1: select, destroy, repair, accept or undo."""
+"""The compiled ALNS loop of the paper's section 3.1: one `step` after another, under a temperature that falls."""
 
 from __future__ import annotations
 
@@ -8,30 +8,17 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from neuralns.compiling import compile_for
-from neuralns.operators.contract import FINE, apply_destroy, apply_repair
-from neuralns.operators.registry import tables_type
-from neuralns.operators.state import (
-    checkpoint,
-    close_empty_routes,
-    export_routes,
-    note_gain,
-    randint,
-    refresh,
-    remember,
-    state_type,
-    undo,
-)
-from neuralns.search.acceptance import accepts
-from neuralns.search.clock import ticks
-from neuralns.selection.selector import choose_type, memory_type, update_type
-
-# The run's numbers, kept in one array of floats and one of integers between segments.
-(
-    CURRENT, BEST, START_TEMPERATURE, LOG_RATE, TARGET, TEMPERATURE, REFERENCE, LEFT, LEFT_RATE, DECIDING, ITERATING,
-    CURRENT_SUM,
-) = range(12)  # fmt: skip
-ITERATION, ORIGIN, RULE, LOW, HIGH, LAST_BEST, PATIENCE, BEST_ROUTES, OPERATOR, QUOTA, COOLING = range(11)
+from neuralns.compiled.caching import compile_for
+from neuralns.compiled.random import randint
+from neuralns.compiled.structs import StructType, number, numbers, whole, wholes
+from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
+from neuralns.operators.portfolio import tables_type
+from neuralns.routes.evaluate import recompute
+from neuralns.routes.layout import state_type
+from neuralns.routes.transfer import export_routes
+from neuralns.search.step import step
+from neuralns.search.stopping import call_stops
+from neuralns.selection.selector import BEST, memory_at
 
 USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
 """Columns of the operators' counters."""
@@ -41,114 +28,95 @@ COOLING_STEP = 64
 SHORT_RUN = 100 * COOLING_STEP
 TIMING_STEP = 37
 """One iteration in so many is timed for the share of deciding; a prime, so as to meet all of a policy's cycle."""
-REFRESH_STEP = 1 << 14
+RECOMPUTE_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
 
-_floats = types.Array(types.float64, 1, "C")
-_longs = types.Array(types.int64, 1, "C")
-_ints = types.Array(types.int32, 1, "C")
 _counts = types.Array(types.int64, 2, "C")
+_row = types.Array(types.int32, 1, "C")
 
-_signature = types.int64(
-    state_type,
-    tables_type,
-    choose_type,
-    update_type,
-    memory_type,
-    _floats,
-    _longs,
-    _counts,
-    _counts,
-    _ints,
-    _ints,
-    types.int64,
+run_type = StructType(
+    "neuralns.Run",
+    {
+        # The selector's memory and compiled functions, by address.
+        "memory": whole,
+        "choose": whole,
+        "update": whole,
+        "accepts": whole,
+        "stops": wholes,
+        # Limits.
+        "target": number,
+        "patience": whole,  # iterations without a new best solution
+        "low": whole,  # fewest and most customers to remove
+        "high": whole,
+        "pauses": whole,  # whether to return at every new best solution
+        # The course of the temperature and of the share left, from an iteration on.
+        "origin": whole,
+        "hot": number,
+        "log_rate": number,
+        "left": number,
+        "left_rate": number,
+        "cooling": whole,  # iterations between two renewals
+        "renew": whole,  # whether to renew at once
+        # What came of it.
+        "total": number,  # sum of the current costs of all iterations
+        "times": numbers,  # ticks spent on deciding, and in all, of the iterations timed
+        "destroy_counts": _counts,
+        "repair_counts": _counts,
+        "best": _row,  # the best routes, laid in a row, and where each starts
+        "starts": _row,
+        "routes": whole,
+        "found": whole,  # whether it returned at a new best solution
+        "stopped": whole,  # which of `stops` ended the run, from 1
+        "operator": whole,  # whose contract was broken
+    },
+    constants=("memory", "choose", "update", "accepts", "target", "patience", "low", "high", "cooling", "pauses"),
 )
 
+_signature = types.int64(state_type, tables_type, run_type, types.int64)
 
-def _run(
-    state,
-    tables,
-    choose,
-    update,
-    memory,
-    run,
-    counts,
-    destroy_counts,
-    repair_counts,
-    best,
-    starts,
-    iterations,
-):
-    """Do so many iterations, fewer if the target or the limit of patience is reached; return a status."""
-    state.reference = run[REFERENCE]
-    cooling = counts[COOLING]
-    rule, low, span = counts[RULE], counts[LOW], counts[HIGH] - counts[LOW] + 1
+
+def _run(state, tables, run, iterations):
+    """Do so many iterations, fewer if a limit is reached; return a code of `contract`."""
+    status = state.status
+    memory = memory_at(run.memory)
+    span = run.high - run.low + 1
+    run.found = 0
     for _ in range(iterations):
-        if run[BEST] <= run[TARGET] or counts[ITERATION] - counts[LAST_BEST] >= counts[PATIENCE]:
+        if status.best <= run.target or status.since_best >= run.patience:
             break
-        iteration = counts[ITERATION]
-        if iteration % cooling == 0 or run[TEMPERATURE] < 0.0:
-            since = iteration - iteration % cooling - counts[ORIGIN]
-            run[TEMPERATURE] = run[START_TEMPERATURE] * np.exp(run[LOG_RATE] * since)
-            state.left = max(0.0, run[LEFT] - run[LEFT_RATE] * since)
-        timed = iteration % TIMING_STEP == 0
-        begin = ticks() if timed else 0
-        quota = low + randint(state, span) if span > 1 else low
-        state.quota = quota
-        checkpoint(state)
-
-        before = ticks() if timed else 0
-        destroy = choose(memory, state, 0)
-        deciding = ticks() - before if timed else 0
-        status = apply_destroy(state, tables, destroy, quota)
-        if status != FINE:
-            counts[OPERATOR], counts[QUOTA] = destroy, quota
-            return status
-        before = ticks() if timed else 0
-        repair = choose(memory, state, 1)
-        deciding += ticks() - before if timed else 0
-        status = apply_repair(state, tables, repair)
-        if status != FINE:
-            counts[OPERATOR], counts[QUOTA] = repair, quota
-            return status
-
-        remember(state)
-        candidate, current = state.cost, run[CURRENT]
-        # A difference below this is the rounding of sums, not a change of the routes.
-        noise = 1e-11 * abs(current)
-        outcome = 0
-        if accepts(state, rule, run[TEMPERATURE], candidate, current, run[BEST]):
-            outcome = 1
-            close_empty_routes(state)
-            if candidate < run[BEST] - noise:
-                outcome = 3
-                run[BEST] = candidate
-                counts[LAST_BEST] = iteration + 1
-                counts[BEST_ROUTES] = export_routes(state, best, starts)
-            elif candidate < current - noise:
-                outcome = 2
-            run[CURRENT] = candidate
-            note_gain(state, current - candidate)
-        else:
-            undo(state)
-            note_gain(state, 0.0)
-
-        before = ticks() if timed else 0
-        update(memory, destroy, repair, outcome, candidate - current)
-        if timed:
-            now = ticks()
-            run[DECIDING] += deciding + now - before
-            run[ITERATING] += now - begin
-        destroy_counts[destroy, 0] += 1
-        repair_counts[repair, 0] += 1
+        for index in range(len(run.stops)):
+            if run.stopped == 0 and call_stops(run.stops[index], (state,)):
+                run.stopped = index + 1
+        if run.stopped != 0:
+            break
+        iteration = status.iteration
+        if iteration % run.cooling == 0 or run.renew != 0:
+            since = iteration - iteration % run.cooling - run.origin
+            status.temperature = run.hot * np.exp(run.log_rate * since)
+            status.left = max(0.0, run.left - run.left_rate * since)
+            run.renew = 0
+        quota = run.low + randint(state, span) if span > 1 else run.low
+        code, destroy, repair, outcome = step(
+            state, tables, run.choose, run.update, memory, run.accepts, quota, iteration % TIMING_STEP == 0, run.times
+        )
+        if code != FINE:
+            by_destroy = code in (BAD_DESTROY_CHOICE, WRONG_QUOTA, WRONG_DESTROY)
+            run.operator = destroy if by_destroy else repair
+            return code
+        run.destroy_counts[destroy, USED] += 1
+        run.repair_counts[repair, USED] += 1
         for level in range(outcome):
-            destroy_counts[destroy, level + 1] += 1
-            repair_counts[repair, level + 1] += 1
-        run[CURRENT_SUM] += run[CURRENT]
-        counts[ITERATION] = iteration + 1
-        if counts[ITERATION] % REFRESH_STEP == 0:
-            refresh(state)
-            run[CURRENT] = state.cost
+            run.destroy_counts[destroy, level + 1] += 1
+            run.repair_counts[repair, level + 1] += 1
+        run.total += status.current
+        if status.iteration % RECOMPUTE_STEP == 0:
+            recompute(state)
+            status.current = state.cost
+        if outcome == BEST:
+            run.routes = export_routes(state, run.best, run.starts)
+            if run.pauses != 0:
+                run.found = 1
+                break
     return FINE
 
 

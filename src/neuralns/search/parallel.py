@@ -1,4 +1,4 @@
-"""Several searches of one plan in processes of their own, which exchange their best solution at intervals."""
+"""Several searches of one setup in processes of their own, which exchange their best solution at intervals."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ import numpy.typing as npt
 
 from neuralns.errors import InputError, NeuralnsError
 from neuralns.problem.solution import Solution
-from neuralns.search.search import Plan, Progress, Search
+from neuralns.search.search import Progress, Search
+from neuralns.search.setup import Setup
 
 EXCHANGES = 20
 """Rounds of a run; after each one the search that is worst off goes on from the best solution of all."""
 OPEN_ROUND = 100_000
 """Iterations of a round when neither time nor iterations are limited."""
-REPORT_SECONDS = 0.1
+MESSAGE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Report:
+class Message:
     """What a search tells the coordinator: small, since it is sent many times."""
 
     time: float
@@ -40,16 +41,17 @@ class Report:
     reason: str | None
     destroy_counts: npt.NDArray[np.int64]
     repair_counts: npt.NDArray[np.int64]
-    decision_times: tuple[float, float]
+    decision_times: tuple[float, float] | None
 
 
 def run_in_parallel(
-    plan: Plan,
+    setup: Setup,
     seeds: list[np.random.SeedSequence],
     begin: float,
     watch: Callable[[Progress], str | None],
-) -> tuple[list[Report], str]:
-    """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end; return last reports.
+    tell_best: Callable[[Solution, Progress], object] = lambda best, progress: None,
+) -> tuple[list[Message], str]:
+    """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end; return last messages.
 
     ``watch`` is called several times a second with the progress of all: the sum of iterations, the least costs. Rounds
     end at fixed numbers of iterations if iterations are the limit, so that the result depends on the seeds alone.
@@ -63,11 +65,11 @@ def run_in_parallel(
         for seed in seeds:
             own, other = context.Pipe()
             connections.append(own)
-            process = context.Process(target=_work, args=(other, plan, seed, begin), daemon=True)
+            process = context.Process(target=_work, args=(other, setup, seed, begin), daemon=True)
             process.start()
             processes.append(process)
             other.close()
-        return _coordinate(plan, connections, watch)
+        return _coordinate(setup, connections, watch, tell_best)
     finally:
         for connection in connections:
             connection.close()
@@ -77,16 +79,19 @@ def run_in_parallel(
 
 
 def _coordinate(
-    plan: Plan, connections: list[Connection], watch: Callable[[Progress], str | None]
-) -> tuple[list[Report], str]:
+    setup: Setup,
+    connections: list[Connection],
+    watch: Callable[[Progress], str | None],
+    tell_best: Callable[[Solution, Progress], object],
+) -> tuple[list[Message], str]:
     everyone = range(len(connections))
-    latest: dict[int, Report] = {}
+    latest: dict[int, Message] = {}
     waiting: set[int] = set()
     ended: str | None = None
     while True:
         # One that waits has nothing to say; once told to stop it leaves.
         busy = [connections[worker] for worker in everyone if worker not in waiting]
-        for ready in wait(busy, REPORT_SECONDS):
+        for ready in wait(busy, MESSAGE_SECONDS):
             worker = connections.index(ready)  # type: ignore[arg-type]
             kind, content = _receive(connections[worker])
             if kind == "error":
@@ -96,11 +101,13 @@ def _coordinate(
                 waiting.add(worker)
         if len(latest) < len(connections):
             continue
-        reports = [latest[worker] for worker in everyone]
-        reasons = [report.reason for report in reports]
+        messages = [latest[worker] for worker in everyone]
+        reasons = [message.reason for message in messages]
         if ended is None:
-            ended = watch(_together(plan, reports))
-            if ended is None and "target" in reasons and math.isfinite(plan.stop.time):
+            together = _together(setup, messages)
+            tell_best(Solution(setup.instance, min(messages, key=lambda message: message.best).routes), together)
+            ended = watch(together)
+            if ended is None and "target" in reasons and math.isfinite(setup.stop.time):
                 # Runs limited by iterations go on to the end of the round, so that they can be repeated.
                 ended = "target"
             if ended is not None:
@@ -109,12 +116,12 @@ def _coordinate(
             continue
         reason = ended or ("target" if "target" in reasons else reasons[0] if all(reasons) else None)
         if reason is not None:
-            return reports, reason
-        best = min(everyone, key=lambda worker: (reports[worker].best, worker))
-        worst = max(everyone, key=lambda worker: (reports[worker].current, worker))
+            return messages, reason
+        best = min(everyone, key=lambda worker: (messages[worker].best, worker))
+        worst = max(everyone, key=lambda worker: (messages[worker].current, worker))
         answers: dict[int, Any] = dict.fromkeys(everyone)
         if worst != best:
-            answers[worst] = reports[best].routes
+            answers[worst] = messages[best].routes
         waiting.clear()
         _send(connections, answers)
 
@@ -138,34 +145,34 @@ def _send(connections: list[Connection], answers: dict[int, Any]) -> None:
             raise InputError(_LOST) from None
 
 
-def _together(plan: Plan, reports: list[Report]) -> Progress:
+def _together(setup: Setup, messages: list[Message]) -> Progress:
     return Progress(
-        plan.instance,
-        plan.stop,
-        max(report.time for report in reports),
-        sum(report.iteration for report in reports),
-        min(report.current for report in reports),
-        min(report.best for report in reports),
-        reports[0].temperature,
-        {name: sum(report.uses[name] for report in reports) for name in reports[0].uses},
-        len(reports),
+        setup.instance,
+        setup.stop,
+        max(message.time for message in messages),
+        sum(message.iteration for message in messages),
+        min(message.current for message in messages),
+        min(message.best for message in messages),
+        messages[0].temperature,
+        {name: sum(message.uses[name] for message in messages) for name in messages[0].uses},
+        len(messages),
     )
 
 
-def _work(connection: Connection, plan: Plan, seed: np.random.SeedSequence, begin: float) -> None:
+def _work(connection: Connection, setup: Setup, seed: np.random.SeedSequence, begin: float) -> None:
     """Search in a process of its own; signals, which reach the whole group, are the coordinator's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Where the coordinator has ended there is nobody to tell.
     with suppress(OSError, EOFError):
         try:
-            _search(connection, Search(plan, seed, begin))
+            _search(connection, Search(setup, seed, begin))
         except NeuralnsError as error:
             connection.send(("error", error))
 
 
 def _search(connection: Connection, search: Search) -> None:
-    stop = search.plan.stop
+    stop = search.setup.stop
     number = 0
     while True:
         number += 1
@@ -176,25 +183,25 @@ def _search(connection: Connection, search: Search) -> None:
             last_iteration = math.ceil(stop.iterations * number / EXCHANGES)
         else:
             last_iteration = OPEN_ROUND * number
-        reported = time.perf_counter()
+        told = time.perf_counter()
         while search.reason_to_stop() is None and search.elapsed < last_time and search.iteration < last_iteration:
             if connection.poll():
                 break
             search.advance(last_iteration - search.iteration)
-            if time.perf_counter() - reported > REPORT_SECONDS:
-                reported = time.perf_counter()
-                connection.send(("progress", _report(search)))
-        connection.send(("round", _report(search)))
+            if time.perf_counter() - told > MESSAGE_SECONDS:
+                told = time.perf_counter()
+                connection.send(("progress", _message_of(search)))
+        connection.send(("round", _message_of(search)))
         answer = connection.recv()
         if answer == "stop":
             return
         if answer is not None:
-            search.continue_from(Solution(search.plan.instance, answer))
+            search.continue_from(Solution(search.setup.instance, answer))
 
 
-def _report(search: Search) -> Report:
+def _message_of(search: Search) -> Message:
     progress = search.progress()
-    return Report(
+    return Message(
         progress.time,
         progress.iteration,
         progress.current,

@@ -73,9 +73,11 @@ class Result:
     iterations, runtime
         Iterations done, and seconds taken, without the time to compile.
     decision_time_share
-        Share of the time that the selector took to choose operators and to learn, from one iteration in 37.
+        Share of the time that the selector took to choose operators and to learn, from one iteration in 37; None where
+        the processor has no counter to measure it by.
     stopped_by
-        ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, or the signal's name.
+        ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, the name of a rule of your own, or the
+        signal's name.
     """
 
     best: Solution
@@ -88,7 +90,7 @@ class Result:
     portfolio: str
     operators: tuple[OperatorUse, ...]
     trace: Trace
-    decision_time_share: float
+    decision_time_share: float | None
 
     @property
     def cost(self) -> float:

@@ -1,53 +1,32 @@
-"""One search: a plan, a state, and the compiled loop run in segments."""
+"""One search: a setup, a state, and the compiled loop run in segments."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.operators.contract import FINE, broken_contract, circumstances
-from neuralns.operators.registry import MOST_DESTROYS, MOST_REPAIRS, Portfolio
-from neuralns.operators.state import flatten, load_solution, new_state, routes_of, unflatten
+from neuralns.compiled.calls import address_of
+from neuralns.compiled.clock import HAS_COUNTER
+from neuralns.compiled.structs import Struct
+from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import flatten, load_solution, new_state, routes_of, unflatten
 from neuralns.search import loop
-from neuralns.search.acceptance import Acceptance
+from neuralns.search.setup import Setup
 from neuralns.search.stopping import Stop
-from neuralns.selection.scripted import Outcome, Scripted, Situation
-from neuralns.selection.selector import Selector
+from neuralns.selection.in_python import Outcome, Situation
 
 SEGMENT_SECONDS = 0.05
 """Between two segments of about this length Python looks at the clock, callbacks and signals."""
 FIRST_SEGMENT = 64
 OPEN_HORIZON = 1_000_000
 """Iterations over which the temperature falls when neither time nor iterations are limited."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a search is to do; several searches may follow one plan with different seeds."""
-
-    instance: Instance
-    stop: Stop
-    selector: Selector
-    portfolio: Portfolio
-    quotas: tuple[int, int]
-    acceptance: Acceptance
-    temperatures: tuple[float, float]
-    initial: Solution
-
-
-def prepare(portfolio: Portfolio, selector: Selector) -> None:
-    """Compile or load all that a search needs, so that its clock does not count it."""
-    loop.compiled_loop()
-    _ = portfolio.tables
-    selector.functions()
-    tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]])
-    load_solution(new_state(tiny, 0), Solution(tiny, [[1]]))
 
 
 @dataclass(frozen=True)
@@ -82,45 +61,61 @@ class Progress:
 
 
 class Search:
-    """A search in progress; `advance` runs a segment of it, its clock started at ``begin``."""
+    """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
-    def __init__(self, plan: Plan, seed: np.random.SeedSequence, begin: float) -> None:
-        self.plan = plan
+    ``on_best`` is called at every new best solution, in the middle of a segment if need be.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        seed: np.random.SeedSequence,
+        begin: float,
+        on_best: Callable[[Search], object] | None = None,
+    ) -> None:
+        self.setup = setup
         self._begin = begin
-        instance, portfolio, first = plan.instance, plan.portfolio, plan.initial
-        history = portfolio.uses_history or getattr(plan.selector, "uses_history", False)
-        self._state = new_state(instance, seed, history=history, solution=first)
-        self._memory = plan.selector.start(portfolio, instance.customers)
+        self._on_best = on_best
+        instance, portfolio, selector, first = setup.instance, setup.portfolio, setup.selector, setup.initial
+        history = portfolio.uses_history or selector.uses_history
+        self._state = new_state(instance, seed, history=history, solution=first, quota=setup.quotas[1])
+        self._status = self._state.status
+        # As the solution itself says, which may differ in the last digits from the sum of many edits.
+        self._status.start = self._status.current = self._status.best = first.cost
+        self._memory = selector.start(portfolio, instance.customers)
+        self._functions = (*selector.functions(), setup.acceptance.compiled())
         self._segment = loop.compiled_loop()
-        self._functions = (portfolio.tables, *plan.selector.functions())
-
-        self._run, self._counts = np.zeros(12), np.zeros(11, np.int64)
-        run, counts = self._run, self._counts
-        run[loop.CURRENT] = run[loop.BEST] = run[loop.REFERENCE] = first.cost
-        run[loop.TARGET], run[loop.TEMPERATURE] = plan.stop.target, -1.0
-        counts[loop.RULE], (counts[loop.LOW], counts[loop.HIGH]) = plan.acceptance.rule, plan.quotas
-        counts[loop.COOLING] = 1 if plan.stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP
-        patience = plan.stop.no_improvement
-        counts[loop.PATIENCE] = np.iinfo(np.int64).max if math.isinf(patience) else int(patience)
-        self._customers = np.zeros(instance.customers, np.int32)
-        self._starts = np.zeros(instance.customers + 1, np.int32)
+        self._run = self._new_run()
         self._keep(first)
-        self.destroy_counts = np.zeros((MOST_DESTROYS, 4), np.int64)
-        self.repair_counts = np.zeros((MOST_REPAIRS, 4), np.int64)
-        self._size = plan.selector.every if isinstance(plan.selector, Scripted) else FIRST_SEGMENT
+        self._size = selector.asked_every or FIRST_SEGMENT
         self._asking = 0.0
         self._pair: tuple[str, str] = ("", "")
         self._asked: tuple[Situation, npt.NDArray[np.int64]]
 
+    def _new_run(self) -> Struct:
+        setup, customers = self.setup, self.setup.instance.customers
+        stop, (low, high) = setup.stop, setup.quotas
+        choose, update, accepts = map(address_of, self._functions)
+        return Struct(
+            loop.run_type, memory=self._memory.address, choose=choose, update=update, accepts=accepts,
+            stops=np.array([address_of(rule.compiled) for rule in stop.rules], np.int64), target=stop.target,
+            patience=np.iinfo(np.int64).max if math.isinf(stop.no_improvement) else int(stop.no_improvement),
+            low=low, high=high, pauses=self._on_best is not None, origin=0, hot=1.0, log_rate=0.0, left=1.0,
+            left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,
+            times=np.zeros(2), destroy_counts=np.zeros((len(setup.portfolio.destroys), 4), np.int64),
+            repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64), best=np.zeros(customers, np.int32),
+            starts=np.zeros(customers + 1, np.int32), routes=0, found=0, stopped=0, operator=0,
+        )  # fmt: skip
+
     @property
     def iteration(self) -> int:
         """Iterations done."""
-        return int(self._counts[loop.ITERATION])
+        return int(self._status.iteration)
 
     @property
     def mean_cost(self) -> float:
         """Mean cost of the current solution over the iterations done."""
-        return float(self._run[loop.CURRENT_SUM]) / max(1, self.iteration)
+        return float(self._run.total) / max(1, self.iteration)
 
     @property
     def elapsed(self) -> float:
@@ -128,144 +123,155 @@ class Search:
         return time.perf_counter() - self._begin
 
     @property
-    def decision_times(self) -> tuple[float, float]:
-        """Time that the sampled iterations spent on deciding, and in all (in units of the processor)."""
-        if self._asking > 0.0:
+    def destroy_counts(self) -> npt.NDArray[np.int64]:
+        """How often each destroy operator was used, accepted, better, best."""
+        return np.asarray(self._run.destroy_counts)
+
+    @property
+    def repair_counts(self) -> npt.NDArray[np.int64]:
+        """How often each repair operator was used, accepted, better, best."""
+        return np.asarray(self._run.repair_counts)
+
+    @property
+    def decision_times(self) -> tuple[float, float] | None:
+        """Time spent on deciding, and in all, in units of its own; None where it cannot be measured."""
+        if self.setup.selector.asked_every > 0:
             return self._asking, self.elapsed
-        return float(self._run[loop.DECIDING]), float(self._run[loop.ITERATING])
+        return (float(self._run.times[0]), float(self._run.times[1])) if HAS_COUNTER else None
 
     def advance(self, iterations: float = math.inf) -> None:
         """Run a segment, of so many iterations at most."""
-        plan, begin = self.plan, self.elapsed
-        size = int(min(self._size, plan.stop.iterations - self.iteration, iterations))
+        setup, begin, asked_every = self.setup, self.elapsed, self.setup.selector.asked_every
+        size = int(min(self._size, setup.stop.iterations - self.iteration, iterations))
         if self.iteration < OPEN_HORIZON:
             # A segment does not cross the point where an open run has cooled down.
             size = min(size, OPEN_HORIZON - self.iteration)
-        scripted = plan.selector if isinstance(plan.selector, Scripted) else None
-        if scripted is not None:
-            size = min(size, scripted.every)
-        self._set_temperature(begin, size)
-        if scripted is not None:
-            self._ask(scripted)
-        tables, choose, update = self._functions
-        status = self._segment(
-            self._state, tables, choose, update, self._memory, self._run, self._counts,
-            self.destroy_counts, self.repair_counts, self._customers, self._starts, size,
-        )  # fmt: skip
-        if status != FINE:
-            node, removed = circumstances(self._state)  # type: ignore[no-untyped-call]
-            choice, quota = int(self._counts[loop.OPERATOR]), int(self._counts[loop.QUOTA])
-            raise broken_contract(status, plan.portfolio, plan.selector.name, choice, quota, node, removed)
-        if scripted is not None:
-            self._tell(scripted)
+        if asked_every > 0:
+            size = min(size, asked_every)
+        self._set_course(begin, size)
+        if asked_every > 0:
+            self._ask()
+        end = self.iteration + size
+        while True:
+            code = self._segment(self._state, setup.portfolio.tables, self._run, max(0, end - self.iteration))
+            if code != FINE:
+                raise broken_contract(
+                    code, setup.portfolio, setup.selector.name, self._run.operator, self._status.quota, self._state
+                )
+            if self._on_best is None or not self._run.found:
+                break
+            self._on_best(self)
+        if asked_every > 0:
+            self._tell()
             # The clock is looked at after each question.
             return
         now = self.elapsed
-        self._size = _next_size(size, now - begin, plan.stop.time - now)
+        self._size = _next_size(size, now - begin, setup.stop.time - now)
 
-    def _ask(self, scripted: Scripted) -> None:
-        portfolio = self.plan.portfolio
-        since = self.iteration - int(self._counts[loop.ORIGIN])
+    def _ask(self) -> None:
+        portfolio, run, status = self.setup.portfolio, self._run, self._status
         situation = Situation(
             self.iteration,
-            float(self._run[loop.CURRENT]),
-            float(self._run[loop.BEST]),
-            float(self._run[loop.REFERENCE]),
-            max(0.0, float(self._run[loop.LEFT] - self._run[loop.LEFT_RATE] * since)),
+            status.current,
+            status.best,
+            status.start,
+            max(0.0, run.left - run.left_rate * (self.iteration - run.origin)),
             tuple(entry.name for entry in portfolio.destroys),
             tuple(entry.name for entry in portfolio.repairs),
         )
         begin = time.perf_counter()
-        self._pair = scripted.ask(situation, self._memory)
+        self._pair = self.setup.selector.ask(situation, self._memory)
         self._asking += time.perf_counter() - begin
         place = situation.destroys.index(self._pair[0])
         self._asked = (situation, self.destroy_counts[place].copy())
 
-    def _tell(self, scripted: Scripted) -> None:
+    def _tell(self) -> None:
         situation, before = self._asked
         counts = self.destroy_counts[situation.destroys.index(self._pair[0])] - before
-        change = float(self._run[loop.CURRENT]) - situation.current
         begin = time.perf_counter()
         used, accepted, improved, new_best = map(int, counts)
-        scripted.selector.update(Outcome(*self._pair, used, accepted, improved, new_best, change))
+        change = self._status.current - situation.current
+        self.setup.selector.tell(Outcome(*self._pair, used, accepted, improved, new_best, change))
         self._asking += time.perf_counter() - begin
 
     def reason_to_stop(self) -> str | None:
         """Return which limit is reached, or None."""
-        stop = self.plan.stop
-        if self._run[loop.BEST] <= stop.target:
+        stop = self.setup.stop
+        if self._status.best <= stop.target:
             return "target"
         if self.iteration >= stop.iterations:
             return "iterations"
-        if self.iteration - int(self._counts[loop.LAST_BEST]) >= stop.no_improvement:
+        if self._status.since_best >= stop.no_improvement:
             return "no improvement"
+        if self._run.stopped > 0:
+            return str(stop.rules[self._run.stopped - 1].name)
         return "time" if self.elapsed >= stop.time else None
 
     def progress(self) -> Progress:
         """Return where the search stands."""
+        uses = [*self.destroy_counts[:, loop.USED].tolist(), *self.repair_counts[:, loop.USED].tolist()]
         return Progress(
-            self.plan.instance,
-            self.plan.stop,
+            self.setup.instance,
+            self.setup.stop,
             self.elapsed,
             self.iteration,
-            float(self._run[loop.CURRENT]),
-            float(self._run[loop.BEST]),
-            max(0.0, float(self._run[loop.TEMPERATURE])),
-            dict(zip(self.plan.portfolio.names, self._uses(), strict=True)),
+            self._status.current,
+            self._status.best,
+            self._status.temperature,
+            dict(zip(self.setup.portfolio.names, uses, strict=True)),
         )
 
     def best(self) -> Solution:
         """Return the best solution found."""
-        routes = unflatten(self._customers, self._starts, int(self._counts[loop.BEST_ROUTES]))
-        return Solution(self.plan.instance, routes)
+        return Solution(self.setup.instance, unflatten(self._run.best, self._run.starts, self._run.routes))
 
     def current(self) -> Solution:
         """Return the current solution."""
-        return Solution(self.plan.instance, routes_of(self._state, self.plan.instance.customers))
+        return Solution(self.setup.instance, routes_of(self._state))
 
     def continue_from(self, solution: Solution) -> None:
-        """Make a solution the current one; its memory of arcs starts anew."""
+        """Make a solution the current one; the history of arcs starts anew."""
+        status = self._status
+        kept = {
+            name: getattr(status, name) for name in ("start", "best", "left", "acceptance", "iteration", "since_best")
+        }
         load_solution(self._state, solution)
+        for name, value in kept.items():
+            setattr(status, name, value)
         cost = solution.cost
-        self._run[loop.CURRENT] = cost
-        if cost < self._run[loop.BEST]:
-            self._run[loop.BEST] = cost
-            self._counts[loop.LAST_BEST] = self.iteration
+        status.current = cost
+        if cost < status.best:
+            status.best, status.since_best = cost, 0
             self._keep(solution)
 
     def _keep(self, solution: Solution) -> None:
         flat, ends = flatten(solution)
-        self._customers[:], self._starts[: len(ends)] = flat, ends
-        self._counts[loop.BEST_ROUTES] = len(solution.routes)
+        self._run.best[:], self._run.starts[: len(ends)] = flat, ends
+        self._run.routes = len(solution.routes)
 
-    def _uses(self) -> list[int]:
-        destroys = self.destroy_counts[: len(self.plan.portfolio.destroys), loop.USED]
-        repairs = self.repair_counts[: len(self.plan.portfolio.repairs), loop.USED]
-        return [*map(int, destroys), *map(int, repairs)]
-
-    def _set_temperature(self, elapsed: float, size: int) -> None:
+    def _set_course(self, elapsed: float, size: int) -> None:
         """Set the course of the temperature for the next segment.
 
         Limited by iterations alone, it is one function of the iteration for the whole run, whatever the segments: that
         keeps runs repeatable. Limited by time, it starts each segment where the clock stands.
         """
-        run, counts, stop = self._run, self._counts, self.plan.stop
-        hot, cold = self.plan.temperatures
+        run, stop = self._run, self.setup.stop
+        hot, cold = self.setup.temperatures
         fall = math.log(cold / hot)
         if math.isinf(stop.time):
             horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
-            run[loop.START_TEMPERATURE], run[loop.LOG_RATE] = hot, fall / max(1.0, horizon)
-            run[loop.LEFT], run[loop.LEFT_RATE] = 1.0, 1.0 / max(1.0, horizon)
+            run.hot, run.log_rate = hot, fall / max(1.0, horizon)
+            run.left, run.left_rate = 1.0, 1.0 / max(1.0, horizon)
             if math.isinf(stop.iterations) and self.iteration >= OPEN_HORIZON:
-                run[loop.START_TEMPERATURE], run[loop.LOG_RATE] = cold, 0.0
+                run.hot, run.log_rate = cold, 0.0
             return
         progress = stop.progress(elapsed, self.iteration)
         step = min(1.0 - progress, SEGMENT_SECONDS / stop.time if stop.time > 0 else 0.0)
-        counts[loop.ORIGIN] = self.iteration
-        run[loop.START_TEMPERATURE] = hot * math.exp(fall * progress)
-        run[loop.LOG_RATE] = fall * step / max(1, size)
-        run[loop.LEFT], run[loop.LEFT_RATE] = 1.0 - progress, step / max(1, size)
-        run[loop.TEMPERATURE] = -1.0
+        run.origin = self.iteration
+        run.hot = hot * math.exp(fall * progress)
+        run.log_rate = fall * step / max(1, size)
+        run.left, run.left_rate = 1.0 - progress, step / max(1, size)
+        run.renew = 1
 
 
 def _next_size(size: int, took: float, left: float) -> int:

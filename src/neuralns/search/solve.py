@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError
-from neuralns.operators.registry import Operator, Portfolio, make_portfolio, portfolio_named
+from neuralns.errors import InputError, InputWarning
+from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
-from neuralns.problem.formats.detect import read_solution
-from neuralns.problem.initial import nearest_insertion, random_tours, savings
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.search.acceptance import Acceptance, SimulatedAnnealing
+from neuralns.search.acceptance.annealing import SimulatedAnnealing
+from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.parallel import run_in_parallel
 from neuralns.search.result import OperatorUse, Result, Trace
-from neuralns.search.search import Plan, Progress, Search, prepare
+from neuralns.search.search import Progress, Search
+from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_of
 from neuralns.search.stopping import MaxTime, Stop
-from neuralns.selection.fixed import Fixed
-from neuralns.selection.learned_roulette import LearnedRoulette
-from neuralns.selection.named import selector_named
-from neuralns.selection.policy import PolicySelector
-from neuralns.selection.roulette import Roulette
+from neuralns.search.trials import Trials
+from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector
 
-DEFAULT_SCALE = (1, 20)
-"""Fewest and most customers to remove in an iteration, drawn uniformly."""
+TRIALS_SHARE = 0.2
+"""Share of the limit that goes to trials where the best fixed pair has to be found first."""
 
 Callback = Callable[[Progress], object]
+OnBest = Callable[[Solution, Progress], object]
 
 
 def solve(
@@ -43,11 +42,12 @@ def solve(
     selector: Selector | str = "random",
     portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     seed: int = 0,
-    scale: int | float | tuple[float, float] | None = None,
+    scale: Scale = None,
     acceptance: Acceptance | None = None,
     initial: Solution | str | os.PathLike[str] = "savings",
     workers: int = 1,
     callbacks: Iterable[Callback] = (),
+    on_best: OnBest | None = None,
 ) -> Result:
     """Search for short routes by adaptive large neighbourhood search.
 
@@ -59,14 +59,15 @@ def solve(
         When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``; 10 s by default.
         Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
     selector
-        How operators are chosen: a selector or a name (``random``, ``roulette``, ``fixed:DESTROY,REPAIR``).
+        How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
-        Which operators: a portfolio, a name, or a list of operators; ``modern`` by default, and for a fixed pair that
-        pair.
+        Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
+        (a fixed pair, a policy), else ``modern``.
     seed
         Same seed and same number of iterations: same routes.
     scale
-        Customers to remove in each iteration: a number, a share below 1, or a pair to draw from uniformly.
+        Customers to remove in each iteration: a number, a share below 1, or a pair to draw from uniformly; by default
+        what a policy was trained with, else 1 to 20.
     acceptance
         Which candidates to keep; simulated annealing that cools over the run by default.
     initial
@@ -76,6 +77,9 @@ def solve(
         Limits of iterations count for each of them.
     callbacks
         Called with a `Progress` several times a second; one that returns True ends the search.
+    on_best
+        Called at every new best solution with it and a `Progress`; if it returns True, the search ends with the segment
+        of some 50 ms. With several workers it is called for those that the workers tell of, some ten times a second.
 
     Examples
     --------
@@ -86,14 +90,6 @@ def solve(
     """
     if not isinstance(instance, Instance):
         instance = read(instance)
-    if isinstance(selector, str):
-        selector = selector_named(selector)
-    if portfolio is None:
-        portfolio = default_portfolio(selector)
-    elif isinstance(portfolio, str):
-        portfolio = portfolio_named(portfolio)
-    elif not isinstance(portfolio, Portfolio):
-        portfolio = make_portfolio("own", portfolio)
     stop = MaxTime(10) if stop is None else stop
     if not isinstance(stop, Stop):
         raise InputError(f"stop {stop!r:.60} is not a limit such as MaxTime(10) or MaxIterations(1000).")
@@ -103,28 +99,49 @@ def solve(
         raise InputError(f"seed {seed!r} must be a whole number of at least 0.")
     if not isinstance(workers, int | np.integer) or workers < 1:
         raise InputError(f"number of workers {workers!r} must be a whole number of at least 1.")
-    quotas = _quotas(scale, instance.customers)
-    criterion = SimulatedAnnealing() if acceptance is None else acceptance
-    selector.start(portfolio, instance.customers)
+    acceptance = SimulatedAnnealing() if acceptance is None else acceptance
+    if not isinstance(acceptance, Acceptance):
+        raise InputError(f"acceptance {acceptance!r:.60} is not a rule such as SimulatedAnnealing() or HillClimbing().")
+    if not isinstance(selector, Selector | str):
+        raise InputError(f"selector {selector!r:.60} is neither a name nor a Selector.")
+    if selector == "best-fixed":
+        choices = portfolio_of(portfolio)
+        share = TRIALS_SHARE / (len(choices.destroys) * len(choices.repairs))
+        selector = Trials([instance], choices, stop, share, scale, initial, acceptance).best_fixed()
+        stop = stop.scaled(1 - TRIALS_SHARE)
+    elif isinstance(selector, str):
+        selector = selector_named(selector)
+    operators = portfolio_of(portfolio, selector)
+    selector.start(operators, instance.customers)
+    quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
+    for doubt in selector.doubts(instance, quotas):
+        warnings.warn(doubt, InputWarning, stacklevel=2)
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
-    prepare(portfolio, selector)
+    prepare(operators, selector, acceptance, stop)
     with Interrupts() as interrupts:
         begin = time.perf_counter()
-        first = initial_solution(instance, initial, start_seed)
-        # Random tours say nothing about the distances in good routes.
-        temperatures = criterion.temperatures(savings(instance) if initial == "random" else first)
-        plan = Plan(instance, stop, selector, portfolio, quotas, criterion, temperatures, first)
-        trace = Trace(portfolio.names)
+        setup = make_setup(
+            instance, stop, selector, operators, scale=quotas, acceptance=acceptance, initial=initial, seed=start_seed
+        )
+        trace = Trace(operators.names)
         listeners = tuple(callbacks)
+        wishes: list[bool] = []
+        told = [setup.initial.cost]
 
         def watch(progress: Progress) -> str | None:
             trace.add(progress)
-            wishes = [listener(progress) is True for listener in listeners]
+            wishes.extend(listener(progress) is True for listener in listeners)
             return interrupts.caught or ("callback" if any(wishes) else None)
 
+        def tell_best(best: Solution, progress: Progress) -> None:
+            if on_best is not None and progress.best < told[0]:
+                told[0] = progress.best
+                wishes.append(on_best(best, progress) is True)
+
         if workers == 1:
-            search = Search(plan, search_seeds[0], begin)
+            hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
+            search = Search(setup, search_seeds[0], begin, hook)
             reason = watch(search.progress()) or search.reason_to_stop()
             while reason is None:
                 search.advance()
@@ -134,78 +151,39 @@ def solve(
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
             times = [search.decision_times]
         else:
-            reports, reason = run_in_parallel(plan, search_seeds, begin, watch)
-            best = Solution(instance, min(reports, key=lambda report: report.best).routes)
-            iterations = sum(report.iteration for report in reports)
-            times = [report.decision_times for report in reports]
-            destroy_counts = sum(report.destroy_counts for report in reports)  # type: ignore[assignment]
-            repair_counts = sum(report.repair_counts for report in reports)  # type: ignore[assignment]
+            messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best)
+            best = Solution(instance, min(messages, key=lambda message: message.best).routes)
+            iterations = sum(message.iteration for message in messages)
+            times = [message.decision_times for message in messages]
+            destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
+            repair_counts = np.sum([message.repair_counts for message in messages], axis=0)
         runtime = time.perf_counter() - begin
-        deciding, total = (sum(part) for part in zip(*times, strict=True))
 
     return Result(
         best,
-        first,
+        setup.initial,
         iterations,
         runtime,
         int(seed),
         reason,
         selector.name,
-        portfolio.name,
-        _uses_of(portfolio, destroy_counts, repair_counts),
+        operators.name,
+        _uses_of(operators, destroy_counts, repair_counts),
         trace,
-        deciding / total if total > 0 else 0.0,
+        _share(times),
     )
 
 
-def default_portfolio(selector: Selector) -> Portfolio:
-    """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
-    if isinstance(selector, Fixed):
-        return make_portfolio(f"{selector.destroy},{selector.repair}", (selector.destroy, selector.repair))
-    known: tuple[str, ...] = ()
-    if isinstance(selector, PolicySelector):
-        known = (*selector.policy.destroys, *selector.policy.repairs)
-    elif isinstance(selector, LearnedRoulette):
-        known = selector.operators
-    elif isinstance(selector, Roulette) and selector.learned is not None:
-        known = tuple(selector.learned)
-    for portfolio in map(portfolio_named, ("modern", "paper")):
-        if not known or set(known) == set(portfolio.names):
-            return portfolio
-    return make_portfolio("own", known)
-
-
-def initial_solution(
-    instance: Instance, source: Solution | str | os.PathLike[str], seed: int | np.random.SeedSequence = 0
-) -> Solution:
-    """Return a start for a search: built by a named method, read from a file, or as given; always checked."""
-    if isinstance(source, Solution):
-        return Solution(instance, source.routes).checked("the initial solution")
-    if source == "savings":
-        return savings(instance)
-    if source == "insertion":
-        return nearest_insertion(instance)
-    if source == "random":
-        return random_tours(instance, seed)
-    return read_solution(instance, source).checked(os.fspath(source))
-
-
-def _quotas(scale: int | float | tuple[float, float] | None, customers: int) -> tuple[int, int]:
-    """Return the least and most customers to remove in an iteration."""
-    low, high = DEFAULT_SCALE if scale is None else scale if isinstance(scale, tuple) else (scale, scale)
-    if not 0 < low <= high or math.isinf(high):
-        raise InputError(f"scale {scale!r} must be a number above 0, or a pair of them with the smaller first.")
-    if any(value >= 1 and value != int(value) for value in (low, high)):
-        raise InputError(f"scale {scale!r} must be a whole number of customers, or a share below 1.")
-    least, most = (max(1, round(value * customers)) if value < 1 else int(value) for value in (low, high))
-    if least > most:
-        raise InputError(f"scale {scale!r} means {least} to {most} customers; the smaller must be first.")
-    return min(least, customers), min(most, customers)
+def _share(times: Sequence[tuple[float, float] | None]) -> float | None:
+    """Return the share of deciding over all workers, if it was measured."""
+    known = [each for each in times if each is not None]
+    total = sum(each[1] for each in known)
+    return sum(each[0] for each in known) / total if total > 0 else None
 
 
 def _uses_of(
     portfolio: Portfolio, destroy_counts: npt.NDArray[np.int64], repair_counts: npt.NDArray[np.int64]
 ) -> tuple[OperatorUse, ...]:
-    rows = [*zip(portfolio.destroys, destroy_counts.tolist(), strict=False)]
-    rows += [*zip(portfolio.repairs, repair_counts.tolist(), strict=False)]
+    rows = [*zip(portfolio.destroys, destroy_counts.tolist(), strict=True)]
+    rows += [*zip(portfolio.repairs, repair_counts.tolist(), strict=True)]
     return tuple(OperatorUse(entry.name, entry.phase, *row) for entry, row in rows)

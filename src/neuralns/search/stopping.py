@@ -3,9 +3,45 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
-from neuralns.errors import InputError
+from numba import types
+from numba.core.errors import NumbaError
+
+from neuralns.compiled.caching import compile_for
+from neuralns.compiled.calls import caller
+from neuralns.errors import InputError, OperatorError
+from neuralns.operators.registry import reason
+from neuralns.routes.layout import state_type
+
+_signature = types.boolean(state_type)
+call_stops = caller(_signature)
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """A criterion of a user's own: a function of the state that says whether to stop, compiled."""
+
+    function: Callable[[Any], bool]
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", "own")
+
+    @property
+    def compiled(self) -> Any:
+        return _compiled(self.name, self.function)
+
+
+@cache
+def _compiled(name: str, function: Callable[[Any], bool]) -> Any:
+    try:
+        return compile_for(_signature, function)
+    except NumbaError as error:
+        raise OperatorError(f"stopping rule {name!r} does not compile: {reason(error)}") from None
 
 
 @dataclass(frozen=True)
@@ -23,6 +59,7 @@ class Stop:
     iterations: float = math.inf
     no_improvement: float = math.inf
     target: float = -math.inf
+    rules: tuple[StopRule, ...] = ()
 
     def __post_init__(self) -> None:
         for what, value in (
@@ -43,7 +80,13 @@ class Stop:
             min(self.iterations, other.iterations),
             min(self.no_improvement, other.no_improvement),
             max(self.target, other.target),
+            (*self.rules, *(rule for rule in other.rules if rule not in self.rules)),
         )
+
+    def scaled(self, share: float) -> Stop:
+        """Return the same limits with a share of the time and of the iterations, at least one."""
+        iterations = self.iterations if math.isinf(self.iterations) else max(1, int(self.iterations * share))
+        return replace(self, time=self.time * share, iterations=iterations)
 
     def progress(self, time: float, iteration: float) -> float:
         """Return the share of the time or iterations used, from 0 to 1; 0 if neither is limited."""
@@ -72,6 +115,17 @@ def NoImprovement(iterations: int) -> Stop:  # noqa: N802
 def TargetCost(cost: float) -> Stop:  # noqa: N802
     """Stop at a solution of this cost or less."""
     return Stop(target=cost)
+
+
+def StopWhen(function: Callable[[Any], bool]) -> Stop:  # noqa: N802
+    """Stop when a function of your own says so; it is given the state before each iteration, and runs compiled.
+
+    >>> def hardly_accepts(state):
+    ...     return state.status.acceptance < 0.001
+    >>> (MaxTime(10) | StopWhen(hardly_accepts)).rules[0].name
+    'hardly_accepts'
+    """
+    return Stop(rules=(StopRule(function),))
 
 
 def _finite(what: str, value: float) -> float:

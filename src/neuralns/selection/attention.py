@@ -10,7 +10,7 @@ beginning, and the sums over both are read off running sums.
 
 import numpy as np
 
-from neuralns.compiling import compiled
+from neuralns.compiled.caching import compiled
 from neuralns.selection.dense import add_product
 
 LEAK = np.float32(0.2)

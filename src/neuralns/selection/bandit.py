@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from neuralns.compiling import compiled
+from neuralns.compiled.caching import compiled
+from neuralns.compiled.random import random
+from neuralns.compiled.structs import Struct, number, numbers, whole
 from neuralns.errors import InputError
-from neuralns.operators.registry import Portfolio
-from neuralns.operators.state import random
-from neuralns.selection.selector import BETTER, Memory, compile_selector
-
-# Layout of the memory: the header below, then two numbers for each arm.
-_DESTROYS, _REPAIRS, _PARAMETER, _CHOSEN, _PULLS = range(5)
-_SCORES = 5  # the score of outcome o (0 rejected to 3 best) stands at _SCORES + o
-_HEADER = 10
+from neuralns.operators.portfolio import Portfolio
+from neuralns.selection.selector import BETTER, DESTROY, Selector
 
 
 @dataclass(frozen=True)
-class AlphaUCB:
+class AlphaUCB(Selector):
     """The α-UCB bandit (Hendel 2022, section 3.2).
 
     Pull the arm with the largest m_a + √(α ln(1 + t) / N_a): m_a is the mean score of its N_a pulls so far, t the
@@ -40,20 +35,58 @@ class AlphaUCB:
     name: str = "ucb"
 
     adapts: ClassVar[bool] = True
+    fields: ClassVar = {
+        "n_destroys": whole,
+        "n_repairs": whole,
+        "alpha": number,
+        "chosen": whole,  # the arm of this iteration
+        "pulls": number,  # of all arms
+        "scores": numbers,  # of outcomes
+        "totals": numbers,  # scores of each arm
+        "counts": numbers,  # pulls of each arm
+    }
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1:
             raise InputError(f"alpha {self.alpha} of the bandit must lie between 0 and 1.")
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
-        return _memory(portfolio, self.alpha, self.scores)
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        arms = len(portfolio.destroys) * len(portfolio.repairs)
+        return self.new_memory(
+            n_destroys=len(portfolio.destroys),
+            n_repairs=len(portfolio.repairs),
+            alpha=self.alpha,
+            chosen=0,
+            pulls=0.0,
+            scores=np.array(self.scores[::-1], dtype=np.float64),
+            totals=np.zeros(arms),
+            counts=np.zeros(arms),
+        )
 
-    def functions(self) -> tuple[Any, Any]:
-        return _ucb_functions()
+    @staticmethod
+    def choose(memory, state, phase):
+        if phase == DESTROY:
+            bonus = memory.alpha * np.log(1.0 + memory.pulls)
+            best, most = 0, -np.inf
+            for arm in range(memory.n_destroys * memory.n_repairs):
+                pulls = memory.counts[arm]
+                value = np.inf if pulls == 0.0 else memory.totals[arm] / pulls + np.sqrt(bonus / pulls)
+                if value > most:
+                    best, most = arm, value
+            memory.chosen = best
+            return best // memory.n_repairs
+        return memory.chosen % memory.n_repairs
+
+    @staticmethod
+    def update(memory, destroy, repair, outcome, change):
+        arm = destroy * memory.n_repairs + repair
+        memory.pulls += 1.0
+        memory.totals[arm] += memory.scores[outcome]
+        memory.counts[arm] += 1.0
 
 
 @dataclass(frozen=True)
-class Thompson:
+class Thompson(Selector):
     """Thompson sampling with Beta posteriors that forget.
 
     An iteration succeeds when it improves the current solution. Each arm's chance has the posterior Beta(1 + s, 1 + f)
@@ -70,47 +103,52 @@ class Thompson:
     name: str = "thompson"
 
     adapts: ClassVar[bool] = True
+    fields: ClassVar = {
+        "n_destroys": whole,
+        "n_repairs": whole,
+        "kept": number,  # what is left of a count after a pull
+        "chosen": whole,
+        "successes": numbers,  # of each arm
+        "failures": numbers,
+    }
 
     def __post_init__(self) -> None:
         if not 0 < self.memory <= 1:
             raise InputError(f"memory {self.memory} of the bandit must lie above 0 and at most at 1.")
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
-        return _memory(portfolio, self.memory, (0.0, 0.0, 0.0, 0.0))
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        arms = len(portfolio.destroys) * len(portfolio.repairs)
+        return self.new_memory(
+            n_destroys=len(portfolio.destroys),
+            n_repairs=len(portfolio.repairs),
+            kept=self.memory,
+            chosen=0,
+            successes=np.zeros(arms),
+            failures=np.zeros(arms),
+        )
 
-    def functions(self) -> tuple[Any, Any]:
-        return _thompson_functions()
+    @staticmethod
+    def choose(memory, state, phase):
+        if phase == DESTROY:
+            best, most = 0, -1.0
+            for arm in range(memory.n_destroys * memory.n_repairs):
+                one = gamma(state, 1.0 + memory.successes[arm])
+                other = gamma(state, 1.0 + memory.failures[arm])
+                if one / (one + other) > most:
+                    best, most = arm, one / (one + other)
+            memory.chosen = best
+            return best // memory.n_repairs
+        return memory.chosen % memory.n_repairs
 
-
-def _memory(portfolio: Portfolio, parameter: float, scores: tuple[float, ...]) -> Memory:
-    destroys, repairs = len(portfolio.destroys), len(portfolio.repairs)
-    memory = np.zeros(_HEADER + 2 * destroys * repairs)
-    memory[_DESTROYS], memory[_REPAIRS], memory[_PARAMETER] = destroys, repairs, parameter
-    memory[_SCORES : _SCORES + 4] = scores[::-1]
-    return memory
-
-
-def _choose_by_ucb(memory, state, phase):
-    repairs = np.int64(memory[_REPAIRS])
-    if phase == 0:
-        arms = np.int64(memory[_DESTROYS]) * repairs
-        bonus = memory[_PARAMETER] * np.log(1.0 + memory[_PULLS])
-        best, most = 0, -np.inf
-        for arm in range(arms):
-            pulls = memory[_HEADER + 2 * arm + 1]
-            value = np.inf if pulls == 0.0 else memory[_HEADER + 2 * arm] / pulls + np.sqrt(bonus / pulls)
-            if value > most:
-                best, most = arm, value
-        memory[_CHOSEN] = best
-        return best // repairs
-    return np.int64(memory[_CHOSEN]) % repairs
-
-
-def _update_ucb(memory, destroy, repair, outcome, change):
-    arm = destroy * np.int64(memory[_REPAIRS]) + repair
-    memory[_PULLS] += 1.0
-    memory[_HEADER + 2 * arm] += memory[_SCORES + outcome]
-    memory[_HEADER + 2 * arm + 1] += 1.0
+    @staticmethod
+    def update(memory, destroy, repair, outcome, change):
+        arm = destroy * memory.n_repairs + repair
+        memory.successes[arm] *= memory.kept
+        memory.failures[arm] *= memory.kept
+        if outcome >= BETTER:
+            memory.successes[arm] += 1.0
+        else:
+            memory.failures[arm] += 1.0
 
 
 @compiled
@@ -128,34 +166,3 @@ def gamma(state, shape):
         v = (1.0 + c * x) ** 3
         if v > 0.0 and np.log(1.0 - random(state)) < 0.5 * x * x + d - d * v + d * np.log(v):
             return d * v
-
-
-def _choose_by_thompson(memory, state, phase):
-    repairs = np.int64(memory[_REPAIRS])
-    if phase == 0:
-        best, most = 0, -1.0
-        for arm in range(np.int64(memory[_DESTROYS]) * repairs):
-            one = gamma(state, 1.0 + memory[_HEADER + 2 * arm])
-            other = gamma(state, 1.0 + memory[_HEADER + 2 * arm + 1])
-            if one / (one + other) > most:
-                best, most = arm, one / (one + other)
-        memory[_CHOSEN] = best
-        return best // repairs
-    return np.int64(memory[_CHOSEN]) % repairs
-
-
-def _update_thompson(memory, destroy, repair, outcome, change):
-    arm = destroy * np.int64(memory[_REPAIRS]) + repair
-    memory[_HEADER + 2 * arm] *= memory[_PARAMETER]
-    memory[_HEADER + 2 * arm + 1] *= memory[_PARAMETER]
-    memory[_HEADER + 2 * arm + (0 if outcome >= BETTER else 1)] += 1.0
-
-
-@cache
-def _ucb_functions() -> tuple[Any, Any]:
-    return compile_selector(_choose_by_ucb, _update_ucb)
-
-
-@cache
-def _thompson_functions() -> tuple[Any, Any]:
-    return compile_selector(_choose_by_thompson, _update_thompson)

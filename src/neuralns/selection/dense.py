@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from neuralns.compiling import compiled
+from neuralns.compiled.caching import compiled
 
 
 @compiled

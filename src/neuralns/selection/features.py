@@ -84,9 +84,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neuralns.compiling import compiled
+from neuralns.compiled.caching import compiled
 from neuralns.errors import InputError
-from neuralns.operators.state import distance, fits, insertion_cost, removal_gain
+from neuralns.routes.evaluate import beside, distance, removal
 
 _STATIC = ("x", "y", "demand", "depot")
 
@@ -137,8 +137,17 @@ def features_named(name: str) -> FeatureSet:
     return FEATURE_SETS[name]
 
 
+_PAPER = PAPER.index
 _MOVES, _MOST_MOVE = 8, 4.0
 _PAPER_WIDTH, _RICH_WIDTH = len(PAPER.nodes), len(RICH.nodes)
+# Places of the features of the whole, and of those of a node that change with the routes.
+(
+    G_PHASE, G_BUDGET, G_COST, G_ROUTES, G_QUOTA, G_REMOVED, G_VEHICLES, G_ONE, G_TWO, G_THREE, G_SMALLEST, G_SECOND,
+    G_LARGEST, G_ONE_FITS, G_TWO_FIT, G_SHORTEST_SIZE, G_SHORTEST, G_MEAN_LENGTH, G_LONGEST, G_SPREAD_LENGTH,
+    G_SMALLEST_LENGTH, G_LEAST_LOAD, G_MEAN_LOAD, G_MOST_LOAD, G_SPREAD_LOAD, G_FITTING, G_ARC, G_WAITING,
+    G_WAITING_DEPOT, G_WAITING_BOX, G_SAVED, G_EMPTIED, G_SHORTEST_MOVES, G_SHORTEST_MOVE, G_SMALLEST_MOVES,
+    G_SMALLEST_MOVE, G_GAINED, G_STALLED,
+) = range(len(RICH.globals))  # fmt: skip
 _ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY = range(4, 13)
 
 
@@ -149,11 +158,10 @@ def move_cost(state, customer):
     for index in range(min(_MOVES, state.neighbours.shape[1])):
         other = state.neighbours[customer, index]
         there = state.route[other]
-        if there >= 0 and there != slot and fits(state, customer, there):
-            after = insertion_cost(state, customer, there, other)
-            before = insertion_cost(state, customer, there, state.predecessor[other])
-            best = min(best, min(after, before))
-    return min((best - removal_gain(state, customer)) / state.unit, _MOST_MOVE)
+        if there >= 0 and there != slot:
+            cost, _ = beside(state, customer, other)
+            best = min(best, cost)
+    return min((best - removal(state, customer)) / state.unit, _MOST_MOVE)
 
 
 @compiled
@@ -174,7 +182,7 @@ def _moves(state, slot):
 def write_static(state, kind, out, base):
     """Write the node features that never change, node 0 at ``out[base]``."""
     nodes = state.customers + 1
-    if kind == 0:
+    if kind == _PAPER:
         most_x = most_y = most_demand = most_depot = 1e-300
         for node in range(nodes):
             most_x, most_y = max(most_x, abs(state.x[node])), max(most_y, abs(state.y[node]))
@@ -198,7 +206,7 @@ def write_static(state, kind, out, base):
 @compiled
 def write_dynamic(state, kind, out, base):
     """Write the node features that change with the routes, node 0 at ``out[base]``."""
-    if kind == 0:
+    if kind == _PAPER:
         tours = state.n_routes / 5.0
         for node in range(state.customers + 1):
             place = base + node * _PAPER_WIDTH
@@ -213,7 +221,7 @@ def write_dynamic(state, kind, out, base):
         for column in range(_ROUTED, _RICH_WIDTH):
             out[place + column] = 0.0
     per_unit = 1.0 / state.unit
-    keeps, per_cost = state.history.shape[0] > 0, 1.0 / max(state.reference, 1e-300)
+    keeps, per_cost = state.history.shape[0] > 0, 1.0 / max(state.status.start, 1e-300)
     for index in range(state.n_active):
         slot = state.active[index]
         size = state.size[slot]
@@ -221,7 +229,7 @@ def write_dynamic(state, kind, out, base):
             continue
         load = state.load[slot] / state.limit
         length = state.length[slot] * per_unit / 8.0
-        share = size / (size + state.quota)
+        share = size / (size + state.status.quota)
         step = 1.0 / (size + 1)
         before, node, rank = np.uint32(0), state.first[slot], 1
         arriving = state.entry[slot]
@@ -237,8 +245,8 @@ def write_dynamic(state, kind, out, base):
             out[place + _SIZE] = share
             out[place + _POSITION] = rank * step
             if keeps:
-                one = min(state.history[before, node], state.reference)
-                other = min(state.history[node, after], state.reference)
+                one = min(state.history[before, node], state.status.start)
+                other = min(state.history[node, after], state.status.start)
                 out[place + _HISTORY] = 0.5 * (one + other) * per_cost
             else:
                 out[place + _HISTORY] = 0.0
@@ -249,11 +257,11 @@ def write_dynamic(state, kind, out, base):
 @compiled
 def write_globals(state, kind, phase, out, base):
     """Write the features of the whole solution from ``out[base]`` on."""
-    out[base] = phase
-    out[base + 1] = state.left
-    if kind == 0:
+    out[base + G_PHASE] = phase
+    out[base + G_BUDGET] = state.status.left
+    if kind == _PAPER:
         return
-    routes, quota, unit = state.n_routes, np.float64(max(state.quota, 1)), 8.0 * state.unit
+    routes, quota, unit = state.n_routes, np.float64(max(state.status.quota, 1)), 8.0 * state.unit
     smallest, second, largest, smallest_slot, shortest_slot = np.inf, np.inf, 0.0, np.uint32(0), np.uint32(0)
     shortest, longest, total, squares = np.inf, 0.0, 0.0, 0.0
     least_load, most_load, total_load, square_load, fitting = np.inf, 0.0, 0.0, 0.0, 0.0
@@ -281,33 +289,33 @@ def write_globals(state, kind, phase, out, base):
     any_route = routes > 0
     count = np.float64(max(routes, 1))
     mean, mean_load = total / count, total_load / count
-    out[base + 2] = state.cost / max(state.reference, 1e-300)
-    out[base + 3] = routes / np.sqrt(state.customers)
-    out[base + 4] = quota / state.customers
-    out[base + 5] = state.n_removed / quota
-    out[base + 6] = state.vehicle_cost * routes / max(state.cost, 1e-300)
-    out[base + 7] = 1.0 if routes == 1 else 0.0
-    out[base + 8] = 1.0 if routes == 2 else 0.0
-    out[base + 9] = 1.0 if routes == 3 else 0.0
-    out[base + 10] = smallest / (smallest + quota) if any_route else 0.0
-    out[base + 11] = second / (second + quota) if routes > 1 else 1.0
-    out[base + 12] = largest / state.customers
-    out[base + 13] = 1.0 if smallest <= quota else 0.0
-    out[base + 14] = 1.0 if smallest + second <= quota else 0.0
+    out[base + G_COST] = state.cost / max(state.status.start, 1e-300)
+    out[base + G_ROUTES] = routes / np.sqrt(state.customers)
+    out[base + G_QUOTA] = quota / state.customers
+    out[base + G_REMOVED] = state.n_removed / quota
+    out[base + G_VEHICLES] = state.vehicle_cost * routes / max(state.cost, 1e-300)
+    out[base + G_ONE] = 1.0 if routes == 1 else 0.0
+    out[base + G_TWO] = 1.0 if routes == 2 else 0.0
+    out[base + G_THREE] = 1.0 if routes == 3 else 0.0
+    out[base + G_SMALLEST] = smallest / (smallest + quota) if any_route else 0.0
+    out[base + G_SECOND] = second / (second + quota) if routes > 1 else 1.0
+    out[base + G_LARGEST] = largest / state.customers
+    out[base + G_ONE_FITS] = 1.0 if smallest <= quota else 0.0
+    out[base + G_TWO_FIT] = 1.0 if smallest + second <= quota else 0.0
     size = np.float64(state.size[shortest_slot])
-    out[base + 15] = size / (size + quota) if any_route else 0.0
-    out[base + 16] = shortest / unit if any_route else 0.0
-    out[base + 17] = mean / unit
-    out[base + 18] = longest / unit
-    out[base + 19] = np.sqrt(max(0.0, squares / count - mean * mean)) / unit
-    out[base + 20] = state.length[smallest_slot] / unit if any_route else 0.0
-    out[base + 21] = least_load / state.limit if any_route else 0.0
-    out[base + 22] = mean_load / state.limit
-    out[base + 23] = most_load / state.limit
-    out[base + 24] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.limit
-    out[base + 25] = fitting / count
+    out[base + G_SHORTEST_SIZE] = size / (size + quota) if any_route else 0.0
+    out[base + G_SHORTEST] = shortest / unit if any_route else 0.0
+    out[base + G_MEAN_LENGTH] = mean / unit
+    out[base + G_LONGEST] = longest / unit
+    out[base + G_SPREAD_LENGTH] = np.sqrt(max(0.0, squares / count - mean * mean)) / unit
+    out[base + G_SMALLEST_LENGTH] = state.length[smallest_slot] / unit if any_route else 0.0
+    out[base + G_LEAST_LOAD] = least_load / state.limit if any_route else 0.0
+    out[base + G_MEAN_LOAD] = mean_load / state.limit
+    out[base + G_MOST_LOAD] = most_load / state.limit
+    out[base + G_SPREAD_LOAD] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.limit
+    out[base + G_FITTING] = fitting / count
     arcs = max(1.0, state.customers - state.n_removed + np.float64(routes))
-    out[base + 26] = total / arcs / state.unit
+    out[base + G_ARC] = total / arcs / state.unit
     demand, depot = 0.0, 0.0
     left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
     for index in range(state.n_removed):
@@ -317,19 +325,22 @@ def write_globals(state, kind, phase, out, base):
         left, right = min(left, state.x[node]), max(right, state.x[node])
         low, high = min(low, state.y[node]), max(high, state.y[node])
     waiting = state.n_removed > 0
-    out[base + 27] = demand / state.limit
-    out[base + 28] = depot / state.n_removed / state.unit if waiting else 0.0
-    out[base + 29] = (right - left + high - low) / (4.0 * state.unit) if waiting else 0.0
-    out[base + 30] = (state.saved_cost - state.cost) / max(state.reference, 1e-300) if waiting else 0.0
-    out[base + 31] = (state.saved_n_routes - routes) / 5.0 if waiting else 0.0
+    out[base + G_WAITING] = demand / state.limit
+    out[base + G_WAITING_DEPOT] = depot / state.n_removed / state.unit if waiting else 0.0
+    out[base + G_WAITING_BOX] = (right - left + high - low) / (4.0 * state.unit) if waiting else 0.0
+    out[base + G_SAVED] = (state.saved_cost - state.cost) / max(state.status.start, 1e-300) if waiting else 0.0
+    out[base + G_EMPTIED] = (state.saved_n_routes - routes) / 5.0 if waiting else 0.0
     if routes > 1:
-        out[base + 32], out[base + 33] = _moves(state, shortest_slot)
+        out[base + G_SHORTEST_MOVES], out[base + G_SHORTEST_MOVE] = _moves(state, shortest_slot)
         if smallest_slot == shortest_slot:
-            out[base + 34], out[base + 35] = out[base + 32], out[base + 33]
+            out[base + G_SMALLEST_MOVES], out[base + G_SMALLEST_MOVE] = (
+                out[base + G_SHORTEST_MOVES],
+                out[base + G_SHORTEST_MOVE],
+            )
         else:
-            out[base + 34], out[base + 35] = _moves(state, smallest_slot)
+            out[base + G_SMALLEST_MOVES], out[base + G_SMALLEST_MOVE] = _moves(state, smallest_slot)
     else:
-        out[base + 32] = out[base + 34] = 0.0
-        out[base + 33] = out[base + 35] = _MOST_MOVE
-    out[base + 36] = state.gained / max(state.reference, 1e-300)
-    out[base + 37] = state.stalled / (state.stalled + 2.0)
+        out[base + G_SHORTEST_MOVES] = out[base + G_SMALLEST_MOVES] = 0.0
+        out[base + G_SHORTEST_MOVE] = out[base + G_SMALLEST_MOVE] = _MOST_MOVE
+    out[base + G_GAINED] = state.status.gain / max(state.status.start, 1e-300)
+    out[base + G_STALLED] = state.status.since_gain / (state.status.since_gain + 2.0)

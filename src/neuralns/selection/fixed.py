@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from neuralns.compiled.structs import Struct, wholes
 from neuralns.errors import InputError
-from neuralns.operators.registry import Portfolio
-from neuralns.selection.selector import Memory, compile_selector, learn_nothing
+from neuralns.operators.portfolio import Portfolio
+from neuralns.selection.selector import Selector
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Selector):
     """The same destroy and repair operator in every iteration."""
 
     destroy: str
     repair: str
 
+    fields: ClassVar = {"pair": wholes}
+
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         return f"fixed:{self.destroy},{self.repair}"
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
+    @property
+    def remembers(self) -> bool:
+        return False
+
+    def made_for(self) -> tuple[str, ...]:
+        return self.destroy, self.repair
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         places = []
         for name, entries in ((self.destroy, portfolio.destroys), (self.repair, portfolio.repairs)):
             names = [entry.name for entry in entries]
@@ -34,22 +43,13 @@ class Fixed:
                     f"{portfolio.name!r}."
                 )
             places.append(names.index(name))
-        return np.array(places, dtype=np.float64)
+        return self.new_memory(pair=np.array(places))
 
-    def functions(self) -> tuple[Any, Any]:
-        return pair_functions()
+    @staticmethod
+    def choose(memory, state, phase):
+        return memory.pair[phase]
 
 
 def fixed_pairs(portfolio: Portfolio) -> list[Fixed]:
     """Return every pair of a portfolio."""
     return [Fixed(one.name, other.name) for one in portfolio.destroys for other in portfolio.repairs]
-
-
-def _choose(memory, state, phase):
-    return np.int64(memory[phase])
-
-
-@cache
-def pair_functions() -> tuple[Any, Any]:
-    """Return the compiled functions of a selector whose memory is the pair to use."""
-    return compile_selector(_choose, learn_nothing)

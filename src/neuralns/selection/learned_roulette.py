@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from neuralns.compiled.structs import Struct, numbers, whole
 from neuralns.errors import InputError
-from neuralns.operators.registry import Portfolio
+from neuralns.operators.portfolio import Portfolio
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.roulette import spin
-from neuralns.selection.selector import Memory, compile_selector, learn_nothing
+from neuralns.selection.selector import DESTROY, Selector
 
 
 @dataclass(frozen=True)
-class LearnedRoulette:
+class LearnedRoulette(Selector):
     """Operators drawn in proportion to weights that were learned on other solutions.
 
     Parameters
@@ -31,18 +31,33 @@ class LearnedRoulette:
     weights: tuple[float, ...]
     name: str = "lrw"
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
+    fields: ClassVar = {"n_destroys": whole, "n_repairs": whole, "weights": numbers}
+
+    @property
+    def remembers(self) -> bool:
+        return False
+
+    def made_for(self) -> tuple[str, ...]:
+        return self.operators
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         known = dict(zip(self.operators, self.weights, strict=True))
         for name in portfolio.names:
             if name not in known:
                 raise InputError(
                     f"selector {self.name!r} was trained without operator {name!r} of portfolio {portfolio.name!r}."
                 )
-        counts = len(portfolio.destroys), len(portfolio.repairs)
-        return np.array([*counts, *(known[name] for name in portfolio.names)])
+        return self.new_memory(
+            n_destroys=len(portfolio.destroys),
+            n_repairs=len(portfolio.repairs),
+            weights=np.array([known[name] for name in portfolio.names], dtype=np.float64),
+        )
 
-    def functions(self) -> tuple[Any, Any]:
-        return _functions()
+    @staticmethod
+    def choose(memory, state, phase):
+        if phase == DESTROY:
+            return spin(memory.weights, 0, memory.n_destroys, state)
+        return spin(memory.weights, memory.n_destroys, memory.n_repairs, state)
 
     def policy(self, portfolio: Portfolio, **card: Any) -> Policy:
         """Return the weights as a policy to be written to a file, with more entries for its card."""
@@ -68,13 +83,3 @@ def learned_roulette(policy: Policy, name: str = "lrw") -> LearnedRoulette:
     ):
         raise InputError(f"{name}: its weights do not fit its {len(operators)} operators.")
     return LearnedRoulette(operators, tuple(map(float, weights)), name)
-
-
-def _choose(memory, state, phase):
-    destroys, repairs = np.int64(memory[0]), np.int64(memory[1])
-    return spin(memory, 2, destroys, state) if phase == 0 else spin(memory, 2 + destroys, repairs, state)
-
-
-@cache
-def _functions() -> tuple[Any, Any]:
-    return compile_selector(_choose, learn_nothing)

@@ -1,23 +1,20 @@
-"""Policies run compiled: forward passes inside the search loop and the lanes, without torch.
-
-A policy's memory is one row: a header, the outputs of its operators, then 32-bit numbers: weights, the observation and
-scratch space.
-"""
+"""Policies run compiled: forward passes inside the search loop and the lanes, without torch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.compiling import compiled
+from neuralns.compiled.caching import compiled
+from neuralns.compiled.random import random
+from neuralns.compiled.structs import Struct, number, numbers32, whole, wholes
 from neuralns.errors import InputError
-from neuralns.operators.registry import MOST_DESTROYS, MOST_REPAIRS, Portfolio
-from neuralns.operators.state import random
+from neuralns.operators.portfolio import Portfolio
+from neuralns.problem.instance import Instance
 from neuralns.selection.attention import attention_layer, nearest_layer, pool
 from neuralns.selection.dense import dense
 from neuralns.selection.features import (
@@ -29,24 +26,16 @@ from neuralns.selection.features import (
     write_static,
 )
 from neuralns.selection.policy_file import Policy
-from neuralns.selection.selector import Memory, compile_selector, learn_nothing
+from neuralns.selection.selector import DESTROY, Selector, compile_selector, memory_type
 
 DEFAULT_TEMPERATURE = 0.01
 NETWORKS = ("mlp", "small", "gat")
 
-# The header: counts, the softmax's temperature, what is observed, and where things begin among the 32-bit numbers.
-(
-    _DESTROYS, _REPAIRS, _TEMPERATURE, _FEATURES, _NODES, _NODE_WIDTH, _GLOBALS, _LAYERS, _WEIGHTS, _ROW, _SCRATCH,
-    _SEEN, _WIDTH, _HEADS, _ACTIONS, _NEAREST, _EVERY, _COUNT, _LAST,  # and one more for the repair phase
-) = range(19)  # fmt: skip
-_SIZES = 21  # widths of the layers of an MLP
-_OUTPUTS = 36  # outputs of the portfolio's operators
-_HEADER = _OUTPUTS + MOST_DESTROYS + MOST_REPAIRS
-_MOST_LAYERS = _OUTPUTS - _SIZES - 1
+MOST_LAYERS = 14
 
 
 @dataclass(frozen=True, eq=False)
-class PolicySelector:
+class PolicySelector(Selector):
     """A learned policy: operators by their Q-values, through the softmax of the paper's Equation 4.
 
     Parameters
@@ -65,6 +54,30 @@ class PolicySelector:
     name: str = "policy"
     every: int = 1
 
+    fields: ClassVar = {
+        "temperature": number,
+        "every": whole,
+        "turn": whole,  # iterations since the last decision, from 1
+        "last": wholes,  # the operators decided on, by phase
+        "counts": wholes,  # operators of each phase
+        "outputs": wholes,  # the output of each operator, destroys first
+        "features": whole,
+        "nodes": whole,  # rows of node features; 0 if it looks at the whole only
+        "node_width": whole,
+        "globals": whole,
+        "layers": whole,
+        "sizes": wholes,  # widths of an MLP's layers
+        "width": whole,  # of attention
+        "heads": whole,
+        "actions": whole,  # outputs of the network
+        "nearest": whole,  # whether nodes attend to their nearest only
+        "numbers": numbers32,  # weights, the observation, scratch space
+        "row": whole,  # where the observation begins
+        "scratch": whole,
+        "seen": wholes,  # which instance the observation's constant part is about
+    }
+    shared: ClassVar[tuple[str, ...]] = ("counts", "outputs", "sizes", "numbers", "seen")
+
     def __post_init__(self) -> None:
         if not self.temperature >= 0:
             raise InputError(f"temperature {self.temperature} must be at least 0.")
@@ -73,64 +86,88 @@ class PolicySelector:
         _layers_of(self.policy, self.name)
 
     @property
+    def remembers(self) -> bool:
+        return self.every > 1
+
+    @property
     def uses_history(self) -> bool:
         """Whether its features read the search's memory."""
         return self.policy.network != "small" and _features_of(self.policy, self.name).uses_history
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
+    def made_for(self) -> tuple[str, ...]:
+        return *self.policy.destroys, *self.policy.repairs
+
+    def made_with(self) -> int | None:
+        scale = self.policy.card.get("scale")
+        return scale if isinstance(scale, int) else None
+
+    def trained_on(self) -> tuple[str, ...]:
+        return tuple(self.policy.card.get("instances", ()))
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         policy = self.policy
         features, layers = _features_of(policy, self.name), _layers_of(policy, self.name)
-        header = np.zeros(_HEADER)
-        for phase, own, known, offset, place in (
-            ("destroy", portfolio.destroys, policy.destroys, 0, _OUTPUTS),
-            ("repair", portfolio.repairs, policy.repairs, len(policy.destroys), _OUTPUTS + MOST_DESTROYS),
+        outputs = []
+        for phase, own, known, offset in (
+            ("destroy", portfolio.destroys, policy.destroys, 0),
+            ("repair", portfolio.repairs, policy.repairs, len(policy.destroys)),
         ):
-            for index, entry in enumerate(own):
+            for entry in own:
                 if entry.name not in known:
                     raise InputError(
                         f"{self.name}: was trained without the {phase} operator {entry.name!r} of portfolio "
                         f"{portfolio.name!r}; it knows {', '.join(known)}."
                     )
-                header[place + index] = offset + known.index(entry.name)
+                outputs.append(offset + known.index(entry.name))
         nodes = customers + 1
-        if policy.network == "mlp" and customers > 1 and nodes != policy.card["nodes"]:
-            raise InputError(
-                f"{self.name}: was trained on {policy.card['nodes'] - 1} customers and an mlp knows no other size, but "
-                f"the instance has {customers}."
-            )
         if policy.network == "mlp":
+            if customers > 1 and nodes != policy.card["nodes"]:
+                raise InputError(
+                    f"{self.name}: was trained on {policy.card['nodes'] - 1} customers and an mlp knows no other size, "
+                    f"but the instance has {customers}."
+                )
             nodes = policy.card["nodes"]
         weights = np.concatenate([values.ravel() for layer in layers for values in layer])
-        header[_DESTROYS], header[_REPAIRS] = len(portfolio.destroys), len(portfolio.repairs)
-        header[_EVERY] = self.every
-        header[_TEMPERATURE], header[_FEATURES] = self.temperature, features.index
-        header[_NODES] = 0 if policy.network == "small" else nodes
-        header[_NODE_WIDTH], header[_GLOBALS] = len(features.nodes), len(features.globals)
-        header[_WEIGHTS], header[_ROW] = 2 * _HEADER, 2 * _HEADER + weights.size
-        row = int(header[_NODES]) * len(features.nodes) + len(features.globals)
-        header[_SCRATCH] = header[_ROW] + row
-        header[_ACTIONS] = len(policy.destroys) + len(policy.repairs)
+        seen = 0 if policy.network == "small" else nodes
+        scratch = weights.size + seen * len(features.nodes) + len(features.globals)
+        sizes, width, heads = [0], 0, 0
         if policy.network == "gat":
-            header[_LAYERS] = len(layers) - 1
-            header[_WIDTH], header[_HEADS] = layers[0][0].shape[1], layers[0][1].shape[0]
-            header[_NEAREST] = policy.card["graph"] == "nearest"
-            width = int(header[_WIDTH])
+            width, heads = layers[0][0].shape[1], layers[0][1].shape[0]
             # Two layers of embeddings, the sums and weights of the attention, the pooled row and the outputs.
-            heads = int(header[_HEADS])
-            scratch = 2 * nodes * width + 2 * (nodes + 1) * (width + 1) + 2 * heads * nodes + 32
-            scratch += 2 * width + len(features.globals) + int(header[_ACTIONS])
+            space = 2 * nodes * width + 2 * (nodes + 1) * (width + 1) + 2 * heads * nodes + 32
+            space += 2 * width + len(features.globals) + len(policy.destroys) + len(policy.repairs)
         else:
             sizes = [layers[0][0].shape[0], *(layer[0].shape[1] for layer in layers)]
-            header[_LAYERS] = len(layers)
-            header[_SIZES : _SIZES + len(sizes)] = sizes
-            scratch = 2 * max(sizes)
-        memory = np.zeros((int(header[_SCRATCH]) + scratch + 1) // 2)
-        memory[:_HEADER] = header
-        memory.view(np.float32)[2 * _HEADER : 2 * _HEADER + weights.size] = weights
-        return memory
+            space = 2 * max(sizes)
+        numbers = np.zeros(scratch + space, np.float32)
+        numbers[: weights.size] = weights
+        return self.new_memory(
+            temperature=self.temperature, every=self.every, turn=0, last=np.zeros(2, np.int64),
+            counts=np.array([len(portfolio.destroys), len(portfolio.repairs)]), outputs=np.array(outputs),
+            features=features.index, nodes=seen, node_width=len(features.nodes), globals=len(features.globals),
+            layers=len(layers) - (policy.network == "gat"), sizes=np.array(sizes), width=width, heads=heads,
+            actions=len(policy.destroys) + len(policy.repairs),
+            nearest=policy.network == "gat" and policy.card["graph"] == "nearest", numbers=numbers, row=weights.size,
+            scratch=scratch, seen=np.zeros(1, np.int64),
+        )  # fmt: skip
 
     def functions(self) -> tuple[Any, Any]:
-        return _functions(self.policy.network == "gat")
+        choose = _choose_by_gat if self.policy.network == "gat" else _choose_by_mlp
+        return compile_selector(self.name, choose, Selector.update, memory_type(PolicySelector))
+
+    def doubts(self, instance: Instance, quotas: tuple[int, int]) -> list[str]:
+        card, found = self.policy.card, []
+        setting, sizes = card.get("setting"), card.get("sizes")
+        paper = instance.name.endswith("(paper)")
+        if setting == "paper" and not paper:
+            found.append("it was trained in setting paper, where routes are what costs, not distance")
+        if isinstance(sizes, list) and sizes and not min(sizes) / 2 <= instance.customers <= 2 * max(sizes):
+            most = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+            found.append(f"it was trained on {most} customers, this instance has {instance.customers}")
+        scale = self.made_with()
+        if scale is not None and not quotas[0] <= scale <= quotas[1]:
+            found.append(f"it was trained with {scale} customers removed at a time, not {quotas[0]} to {quotas[1]}")
+        return [f"{self.name}: {text}." for text in found]
 
 
 def _features_of(policy: Policy, name: str) -> FeatureSet:
@@ -162,7 +199,7 @@ def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]
 
     count = len({key.split(".")[1] for key in tensors if key.startswith("layers.")})
     layers: list[list[npt.NDArray[np.float32]]] = []
-    fits = 0 < count <= _MOST_LAYERS
+    fits = 0 < count <= MOST_LAYERS
     if policy.network == "gat":
         fits = fits and card.get("graph") in ("complete", "nearest")
         parts = (("weight", 2), ("source", 2), ("target", 2), ("bias", 1))
@@ -190,38 +227,37 @@ def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]
 
 
 @compiled
-def _observe(memory, numbers, state, phase):
+def _observe(memory, state, phase):
     """Write the observation of a state into the row."""
-    kind, row, nodes = np.int64(memory[_FEATURES]), np.int64(memory[_ROW]), state.customers + 1
-    if memory[_NODES] > 0.0:
-        key = np.float64(state.x.ctypes.data)
-        if memory[_SEEN] != key:
-            write_static(state, kind, numbers, row)
-            memory[_SEEN] = key
-        write_dynamic(state, kind, numbers, row)
-        row += nodes * np.int64(memory[_NODE_WIDTH])
-    write_globals(state, kind, phase, numbers, row)
+    row, numbers = memory.row, memory.numbers
+    if memory.nodes > 0:
+        instance = np.int64(state.x.ctypes.data)
+        if memory.seen[0] != instance:
+            write_static(state, memory.features, numbers, row)
+            memory.seen[0] = instance
+        write_dynamic(state, memory.features, numbers, row)
+        row += (state.customers + 1) * memory.node_width
+    write_globals(state, memory.features, phase, numbers, row)
 
 
 @compiled
-def _pick(memory, numbers, outputs, state, phase):
-    """Return an operator of the phase by the softmax of its Q-value, which begin at ``outputs``."""
-    count, place = (memory[_DESTROYS], _OUTPUTS) if phase == 0 else (memory[_REPAIRS], _OUTPUTS + MOST_DESTROYS)
-    count = np.int64(count)
+def _pick(memory, outputs, state, phase):
+    """Return an operator of the phase by the softmax of its Q-value; Q-values begin at ``outputs``."""
+    numbers, count, place = memory.numbers, memory.counts[phase], 0 if phase == DESTROY else memory.counts[DESTROY]
     best, most = 0, -np.inf
     for index in range(count):
-        value = np.float64(numbers[outputs + np.int64(memory[place + index])])
+        value = np.float64(numbers[outputs + memory.outputs[place + index]])
         if value > most:
             best, most = index, value
-    temperature = memory[_TEMPERATURE]
+    temperature = memory.temperature
     if temperature == 0.0 or count == 1:
         return best
     total = 0.0
     for index in range(count):
-        total += np.exp((np.float64(numbers[outputs + np.int64(memory[place + index])]) - most) / temperature)
+        total += np.exp((np.float64(numbers[outputs + memory.outputs[place + index]]) - most) / temperature)
     point = random(state) * total
     for index in range(count):
-        point -= np.exp((np.float64(numbers[outputs + np.int64(memory[place + index])]) - most) / temperature)
+        point -= np.exp((np.float64(numbers[outputs + memory.outputs[place + index]]) - most) / temperature)
         if point < 0.0:
             return index
     return best
@@ -230,63 +266,53 @@ def _pick(memory, numbers, outputs, state, phase):
 @compiled
 def _keeps(memory, phase):
     """Return whether the last choice still holds, counting iterations as their destroy phases go by."""
-    if memory[_EVERY] <= 1.0:
+    if memory.every <= 1:
         return False
-    if phase == 0:
-        memory[_COUNT] += 1.0
-        if memory[_COUNT] > memory[_EVERY]:
-            memory[_COUNT] = 1.0
-    return memory[_COUNT] > 1.0
+    if phase == DESTROY:
+        memory.turn += 1
+        if memory.turn > memory.every:
+            memory.turn = 1
+    return memory.turn > 1
 
 
 def _choose_by_mlp(memory, state, phase):
     if _keeps(memory, phase):
-        return np.int64(memory[_LAST + phase])
-    numbers = memory.view(np.float32)
-    _observe(memory, numbers, state, phase)
-    weights, source = np.int64(memory[_WEIGHTS]), np.int64(memory[_ROW])
-    scratch, layers = np.int64(memory[_SCRATCH]), np.int64(memory[_LAYERS])
-    half = (len(numbers) - scratch) // 2
-    for layer in range(layers):
-        inputs, outputs = np.int64(memory[_SIZES + layer]), np.int64(memory[_SIZES + layer + 1])
-        target = scratch + (layer % 2) * half
-        dense(numbers, source, weights, target, inputs, outputs, layer + 1 < layers)
+        return memory.last[phase]
+    _observe(memory, state, phase)
+    numbers, weights, source = memory.numbers, 0, memory.row
+    half = (len(numbers) - memory.scratch) // 2
+    for layer in range(memory.layers):
+        inputs, outputs = memory.sizes[layer], memory.sizes[layer + 1]
+        target = memory.scratch + (layer % 2) * half
+        dense(numbers, source, weights, target, inputs, outputs, layer + 1 < memory.layers)
         weights += (inputs + 1) * outputs
         source = target
-    choice = _pick(memory, numbers, source, state, phase)
-    memory[_LAST + phase] = choice
-    return choice
+    memory.last[phase] = _pick(memory, source, state, phase)
+    return memory.last[phase]
 
 
 def _choose_by_gat(memory, state, phase):
     if _keeps(memory, phase):
-        return np.int64(memory[_LAST + phase])
-    numbers = memory.view(np.float32)
-    _observe(memory, numbers, state, phase)
-    nodes, width, heads = state.customers + 1, np.int64(memory[_WIDTH]), np.int64(memory[_HEADS])
-    weights, source, inputs = np.int64(memory[_WEIGHTS]), np.int64(memory[_ROW]), np.int64(memory[_NODE_WIDTH])
+        return memory.last[phase]
+    _observe(memory, state, phase)
+    numbers, nodes, width, heads = memory.numbers, state.customers + 1, memory.width, memory.heads
+    weights, source, inputs = 0, memory.row, memory.node_width
     row_end = source + nodes * inputs
-    embedded = np.int64(memory[_SCRATCH])
+    embedded = memory.scratch
     mixed = embedded + nodes * width
     space = mixed + nodes * width
-    for _ in range(np.int64(memory[_LAYERS])):
-        if memory[_NEAREST] != 0.0:
+    for _ in range(memory.layers):
+        if memory.nearest != 0:
             nearest_layer(state, numbers, source, weights, embedded, mixed, space, nodes, inputs, width, heads)
         else:
             attention_layer(state.items, numbers, source, weights, embedded, mixed, space, nodes, inputs, width, heads)
         weights += inputs * width + 3 * width
         source, inputs = mixed, width
-    pooled, count = space, np.int64(memory[_GLOBALS])
+    pooled, count = space, memory.globals
     pool(numbers, mixed, pooled, nodes, width)
     for index in range(count):
         numbers[pooled + 2 * width + index] = numbers[row_end + index]
     outputs = pooled + 2 * width + count
-    dense(numbers, pooled, weights, outputs, 2 * width + count, np.int64(memory[_ACTIONS]), False)
-    choice = _pick(memory, numbers, outputs, state, phase)
-    memory[_LAST + phase] = choice
-    return choice
-
-
-@cache
-def _functions(attends: bool) -> tuple[Any, Any]:
-    return compile_selector(_choose_by_gat if attends else _choose_by_mlp, learn_nothing)
+    dense(numbers, pooled, weights, outputs, 2 * width + count, memory.actions, False)
+    memory.last[phase] = _pick(memory, outputs, state, phase)
+    return memory.last[phase]

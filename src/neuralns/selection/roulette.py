@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from neuralns.compiling import compiled
+from neuralns.compiled.caching import compiled
+from neuralns.compiled.random import random
+from neuralns.compiled.structs import Struct, number, numbers, whole
 from neuralns.errors import InputError
-from neuralns.operators.registry import Portfolio
-from neuralns.operators.state import random
-from neuralns.selection.selector import Memory, compile_selector
-
-# Layout of the memory: the header below, then weights, scores and counts of all operators, destroys first.
-_DESTROYS, _REPAIRS, _SEGMENT, _REACTION, _DONE = 0, 1, 2, 3, 4
-_SCORES = 4  # the score of outcome o (1 accepted, 2 better, 3 best) stands at _SCORES + o
-_HEADER = 8
+from neuralns.operators.portfolio import Portfolio
+from neuralns.selection.selector import DESTROY, REJECTED, Selector
 
 
 @dataclass(frozen=True)
-class Roulette:
+class Roulette(Selector):
     """Operators drawn in proportion to weights that follow their success (Ropke & Pisinger 2006, section 3.4).
 
     An operator's score ψ grows by δ1 when its pair finds a new best solution, δ2 a better one than the current, δ3 a
@@ -52,6 +47,17 @@ class Roulette:
     learned: Mapping[str, float] | None = None
 
     adapts: ClassVar[bool] = True
+    fields: ClassVar = {
+        "n_destroys": whole,
+        "n_repairs": whole,
+        "segment": whole,
+        "reaction": number,
+        "done": whole,  # iterations of this segment
+        "scores": numbers,  # of outcomes
+        "weights": numbers,  # of all operators, destroys first
+        "points": numbers,  # ψ in this segment
+        "uses": numbers,  # N in this segment
+    }
 
     def __post_init__(self) -> None:
         best, better, accepted = self.scores
@@ -62,13 +68,12 @@ class Roulette:
         if not 0 <= self.reaction <= 1:
             raise InputError(f"roulette reaction {self.reaction} must lie between 0 and 1.")
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
+    def made_for(self) -> tuple[str, ...]:
+        return () if self.learned is None else tuple(self.learned)
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         operators = len(portfolio.names)
-        memory = np.zeros(_HEADER + 3 * operators)
-        memory[_DESTROYS], memory[_REPAIRS] = len(portfolio.destroys), len(portfolio.repairs)
-        memory[_SEGMENT], memory[_REACTION] = self.segment, self.reaction
-        memory[_SCORES + 1 : _SCORES + 4] = self.scores[::-1]
-        memory[_HEADER : _HEADER + operators] = 1.0
+        weights = np.ones(operators)
         if self.learned is not None:
             for name in portfolio.names:
                 if name not in self.learned:
@@ -76,60 +81,53 @@ class Roulette:
             for first, last in ((0, len(portfolio.destroys)), (len(portfolio.destroys), operators)):
                 values = np.array([self.learned[name] for name in portfolio.names[first:last]])
                 scale = self.scores[1] / values.mean() if values.mean() > 0 else 1.0
-                memory[_HEADER + first : _HEADER + last] = np.maximum(values * scale, 1e-9)
-        return memory
+                weights[first:last] = np.maximum(values * scale, 1e-9)
+        return self.new_memory(
+            n_destroys=len(portfolio.destroys),
+            n_repairs=len(portfolio.repairs),
+            segment=self.segment,
+            reaction=self.reaction,
+            done=0,
+            scores=np.array([0.0, *self.scores[::-1]]),
+            weights=weights,
+            points=np.zeros(operators),
+            uses=np.zeros(operators),
+        )
 
-    def functions(self) -> tuple[Any, Any]:
-        return _functions()
+    @staticmethod
+    def choose(memory, state, phase):
+        if phase == DESTROY:
+            return spin(memory.weights, 0, memory.n_destroys, state)
+        return spin(memory.weights, memory.n_destroys, memory.n_repairs, state)
 
-
-def weights(memory: Memory) -> Memory:
-    """Return the weights that a wheel's memory holds, those of the destroy operators first."""
-    return memory[_HEADER : _HEADER + int(memory[_DESTROYS] + memory[_REPAIRS])].copy()
+    @staticmethod
+    def update(memory, destroy, repair, outcome, change):
+        for operator in (destroy, memory.n_destroys + repair):
+            if outcome > REJECTED:
+                memory.points[operator] += memory.scores[outcome]
+            memory.uses[operator] += 1.0
+        memory.done += 1
+        if memory.done >= memory.segment:
+            memory.done = 0
+            reaction = memory.reaction
+            for operator in range(memory.n_destroys + memory.n_repairs):
+                points = memory.points[operator]
+                if points > 0.0:
+                    mean = points / memory.uses[operator]
+                    memory.weights[operator] = (1.0 - reaction) * memory.weights[operator] + reaction * mean
+                memory.points[operator] = 0.0
+                memory.uses[operator] = 0.0
 
 
 @compiled
-def spin(memory, start, count, state):
+def spin(weights, start, count, state):
     """Return an index from 0 to ``count`` − 1 with probability in proportion to the weights from ``start`` on."""
     total = 0.0
     for index in range(start, start + count):
-        total += memory[index]
+        total += weights[index]
     point = random(state) * total
     for index in range(start, start + count - 1):
-        point -= memory[index]
+        point -= weights[index]
         if point < 0.0:
             return index - start
     return count - 1
-
-
-def _choose(memory, state, phase):
-    destroys, repairs = np.int64(memory[_DESTROYS]), np.int64(memory[_REPAIRS])
-    if phase == 0:
-        return spin(memory, _HEADER, destroys, state)
-    return spin(memory, _HEADER + destroys, repairs, state)
-
-
-def _update(memory, destroy, repair, outcome, change):
-    destroys = np.int64(memory[_DESTROYS])
-    operators = destroys + np.int64(memory[_REPAIRS])
-    scores, counts = _HEADER + operators, _HEADER + 2 * operators
-    for operator in (destroy, destroys + repair):
-        if outcome > 0:
-            memory[scores + operator] += memory[_SCORES + outcome]
-        memory[counts + operator] += 1.0
-    memory[_DONE] += 1.0
-    if memory[_DONE] >= memory[_SEGMENT]:
-        memory[_DONE] = 0.0
-        reaction = memory[_REACTION]
-        for operator in range(operators):
-            score = memory[scores + operator]
-            if score > 0.0:
-                mean = score / memory[counts + operator]
-                memory[_HEADER + operator] = (1.0 - reaction) * memory[_HEADER + operator] + reaction * mean
-            memory[scores + operator] = 0.0
-            memory[counts + operator] = 0.0
-
-
-@cache
-def _functions() -> tuple[Any, Any]:
-    return compile_selector(_choose, _update)

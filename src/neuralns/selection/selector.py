@@ -1,58 +1,148 @@
-"""What a selector is: a row of numbers, and two compiled functions that choose by it and learn from outcomes."""
+"""What a selector is: a memory with named fields, and two compiled functions that choose by it and learn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
 from numba import types
+from numba.core.errors import NumbaError
 
-from neuralns.compiling import compile_for
-from neuralns.operators.registry import Portfolio
-from neuralns.operators.state import state_type
+from neuralns.compiled.caching import compile_for
+from neuralns.compiled.calls import caller
+from neuralns.compiled.structs import Struct, StructType, anything, at_address
+from neuralns.errors import OperatorError
+from neuralns.operators.registry import reason
+from neuralns.routes.layout import state_type
 
-Memory = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from neuralns.operators.portfolio import Portfolio
+    from neuralns.problem.instance import Instance
+    from neuralns.selection.in_python import Outcome, Situation
 
 DESTROY, REPAIR = 0, 1
 """Phases, as ``choose`` is told them."""
 REJECTED, ACCEPTED, BETTER, BEST = range(4)
 """Outcomes, as ``update`` is told them: better than the current solution, or the best so far."""
 
-memory_type = types.Array(types.float64, 1, "C")
-choose_signature = types.int64(memory_type, state_type, types.int64)
-update_signature = types.void(memory_type, types.int64, types.int64, types.int64, types.float64)
-choose_type = types.FunctionType(choose_signature)
-update_type = types.FunctionType(update_signature)
+_REST_OF_CHOOSE = (state_type, types.int64)
+_REST_OF_UPDATE = (types.int64, types.int64, types.int64, types.float64)
+
+memory_at = at_address(anything)
+"""Return the memory at an address, of whatever selector."""
+call_choose = caller(types.int64(anything, *_REST_OF_CHOOSE))
+call_update = caller(types.void(anything, *_REST_OF_UPDATE))
 
 
-class Selector(Protocol):
-    """Chooses the operators of each iteration.
+class Selector:
+    """Chooses the operators of each iteration; the base of all selectors, yours included.
 
     The search asks ``choose(memory, state, phase)`` twice: for the index of a destroy operator on the complete
     solution, then for the index of a repair operator on the destroyed one. After the acceptance decision it calls
     ``update(memory, destroy, repair, outcome, change)``, where ``change`` is the candidate's cost less the current one.
+    Both are static methods and run compiled. A class of your own has to give a name, `choose` and `start`; all else has
+    a default.
+
+    Attributes
+    ----------
+    name
+        What output calls it.
+    fields
+        The types of its memory's fields: ``whole``, ``number``, ``wholes`` and so on of `neuralns.compiled.structs`.
+    shared
+        Arrays of the memory that runs side by side may have in common, because no run changes what another one reads.
+    remembers
+        Whether its memory changes while it chooses; then each of several episodes has a memory of its own.
+    adapts
+        Whether it learns from the outcomes of a search; then it plays no episodes.
+    uses_history
+        Whether it reads ``state.history``.
+    asked_every
+        Iterations between two questions to its Python methods `ask` and `tell`; 0 if it has none.
     """
 
+    name: str = "own"
+    fields: ClassVar[Mapping[str, Any]] = {}
+    shared: ClassVar[tuple[str, ...]] = ()
+    adapts: ClassVar[bool] = False
+
     @property
-    def name(self) -> str:
-        """What output calls it."""
+    def remembers(self) -> bool:
+        return True
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
-        """Return the numbers to begin a search with, for instances of up to so many customers.
+    @property
+    def uses_history(self) -> bool:
+        return False
 
-        The compiled functions read and change them.
-        """
+    @property
+    def asked_every(self) -> int:
+        return 0
+
+    def made_for(self) -> tuple[str, ...]:
+        """Return the names of the operators that it chooses among, if it was made for certain ones."""
+        return ()
+
+    def made_with(self) -> int | None:
+        """Return the number of customers to remove that it was made with, if there is one."""
+        return None
+
+    def trained_on(self) -> tuple[str, ...]:
+        """Return the names of the instances that it was trained on."""
+        return ()
+
+    def doubts(self, instance: Instance, quotas: tuple[int, int]) -> list[str]:
+        """Return a sentence for each way in which a search differs from what it was made for."""
+        return []
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        """Return the memory to begin a search with, for instances of up to so many customers (see `new_memory`)."""
+        raise OperatorError(f"selector {self.name!r} has no method 'start'.")
+
+    def ask(self, situation: Situation, memory: Struct) -> tuple[str, str]:
+        """Set the memory before a stretch of iterations; return the names of the pair that will be used."""
+        raise NotImplementedError
+
+    def tell(self, outcome: Outcome) -> None:
+        """Take note of what came of it."""
+
+    @staticmethod
+    def choose(memory: Any, state: Any, phase: Any) -> Any:
+        """Return the index of an operator of a phase."""
+        raise NotImplementedError
+
+    @staticmethod
+    def update(memory: Any, destroy: Any, repair: Any, outcome: Any, change: Any) -> None:
+        """Learn from what came of a pair."""
+
+    def new_memory(self, **values: Any) -> Struct:
+        """Return a memory with a value for each of the fields."""
+        own: Any = type(self)
+        return Struct(memory_type(own), **values)
 
     def functions(self) -> tuple[Any, Any]:
-        """Return the compiled ``choose`` and ``update`` (see `compile_selector`)."""
+        """Return the compiled ``choose`` and ``update``."""
+        own: Any = type(self)
+        if own.choose is Selector.choose:
+            raise OperatorError(f"selector {self.name!r} has no method 'choose'.")
+        return compile_selector(self.name, own.choose, own.update, memory_type(own))
 
 
-def compile_selector(choose: Callable[..., Any], update: Callable[..., Any]) -> tuple[Any, Any]:
-    """Compile the two functions of a selector for the search loop."""
-    return compile_for(choose_signature, choose), compile_for(update_signature, update)
+@cache
+def memory_type(selector: Any) -> StructType:
+    """Return the compiled type of the memory of a class of selectors."""
+    return StructType(f"{selector.__module__}.{selector.__qualname__}", selector.fields)
 
 
-def learn_nothing(memory, destroy, repair, outcome, change):
-    """Update of selectors that do not adapt."""
+@cache
+def compile_selector(
+    name: str, choose: Callable[..., Any], update: Callable[..., Any], memory: StructType
+) -> tuple[Any, Any]:
+    """Compile the two functions of a selector; one that does not compile is refused by name."""
+    try:
+        return (
+            compile_for(types.int64(memory, *_REST_OF_CHOOSE), choose),
+            compile_for(types.void(memory, *_REST_OF_UPDATE), update),
+        )
+    except NumbaError as error:
+        raise OperatorError(f"selector {name!r} does not compile: {reason(error)}") from None

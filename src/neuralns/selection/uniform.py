@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from neuralns.operators.registry import Portfolio
-from neuralns.operators.state import randint
-from neuralns.selection.selector import Memory, compile_selector, learn_nothing
+from neuralns.compiled.random import randint
+from neuralns.compiled.structs import Struct, wholes
+from neuralns.operators.portfolio import Portfolio
+from neuralns.selection.selector import Selector
 
 
 @dataclass(frozen=True)
-class Uniform:
+class Uniform(Selector):
     """Every operator of the phase with equal probability."""
 
     name: str = "random"
 
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Memory:
-        return np.array([len(portfolio.destroys), len(portfolio.repairs)], dtype=np.float64)
+    fields: ClassVar = {"counts": wholes}
 
-    def functions(self) -> tuple[Any, Any]:
-        return _functions()
+    @property
+    def remembers(self) -> bool:
+        return False
 
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        return self.new_memory(counts=np.array([len(portfolio.destroys), len(portfolio.repairs)]))
 
-def _choose(memory, state, phase):
-    return randint(state, memory[phase])
-
-
-@cache
-def _functions() -> tuple[Any, Any]:
-    return compile_selector(_choose, learn_nothing)
+    @staticmethod
+    def choose(memory, state, phase):
+        return randint(state, memory.counts[phase])

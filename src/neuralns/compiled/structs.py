@@ -1,0 +1,305 @@
+"""Structs that Python lays out and compiled code takes by their bare address.
+
+Numba's own structs count references, by atomic operations, whenever one is passed to a function and whenever an array
+field is read; in functions of a few nanoseconds that is most of their time. Here a struct is a row of 64-bit words that
+a Python object owns together with its arrays, and compiled code works on the address: passing it costs nothing, and
+reading an array gives a plain view.
+
+Whole numbers, floats and addresses take one word each, an array its address and its shape. Arrays never change their
+place once a struct is made, so that compiled code may read their addresses once for many uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.extending import (
+    NativeValue,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    lower_setattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.core.typing.templates import AttributeTemplate
+from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import as_dtype
+
+whole = types.int64
+number = types.float64
+wholes = types.Array(types.int64, 1, "C")
+numbers = types.Array(types.float64, 1, "C")
+numbers32 = types.Array(types.float32, 1, "C")
+number_table = types.Array(types.float64, 2, "C")
+
+_WORD = ir.IntType(64)
+_BYTES = ir.IntType(8).as_pointer()
+
+
+class StructType(types.Type):  # type: ignore[misc]
+    """Compiled type of a struct with given fields.
+
+    Parameters
+    ----------
+    name
+        What error messages call it.
+    fields
+        The type of each field: ``whole``, ``number``, an array type, or another `StructType`, whose address is kept.
+    constants
+        Fields that compiled code may read once for many uses: numbers that never change once the struct is made, and
+        arrays, which never move.
+    """
+
+    def __init__(self, name: str, fields: Mapping[str, Any], constants: Iterable[str] = ()) -> None:
+        self.fields = dict(fields)
+        self.constants = frozenset(constants)
+        self.places: dict[str, int] = {}
+        self.dtypes: dict[str, Any] = {}
+        self.words = 0
+        for field, kind in self.fields.items():
+            self.places[field] = self.words
+            self.words += 1
+            if isinstance(kind, types.Array):
+                self.words += kind.ndim
+                self.dtypes[field] = as_dtype(kind.dtype)
+        # Asked for at every call from Python.
+        self._key = f"{name}({', '.join(f'{field}: {kind}' for field, kind in self.fields.items())})"
+        super().__init__(name=name)
+
+    @property
+    def key(self) -> str:
+        """What tells types apart."""
+        return self._key
+
+
+anything = StructType("neuralns.Anything", {})
+"""A struct of which only the address matters: what passes it on need not be compiled for its type."""
+
+
+class Struct:
+    """A struct as compiled functions take it; it lives as long as this object does.
+
+    >>> point = Struct(StructType("point", {"x": number, "ids": wholes}), x=1.5, ids=np.arange(3))
+    >>> point.x, point.ids.tolist()
+    (1.5, [0, 1, 2])
+    >>> point.x = 2
+    >>> point.x
+    2.0
+    """
+
+    __slots__ = ("_floats", "_kept", "_words", "address", "type")
+    _kept: dict[str, Any]
+
+    def __init__(self, type: StructType, **values: Any) -> None:
+        if type.fields.keys() != values.keys():
+            wrong = ", ".join(sorted(type.fields.keys() ^ values.keys()))
+            raise TypeError(f"{type.name}: {wrong} missing, or no field of it.")
+        words, kept = [0] * max(1, type.words), {}
+        for name, value in values.items():
+            place = type.places[name]
+            if name in type.dtypes:
+                kept[name] = value
+                words[place : place + 1 + value.ndim] = (_address(type, name, value), *value.shape)
+            elif isinstance(value, Struct):
+                kept[name] = value
+                words[place] = value.address
+            elif type.fields[name] is whole:
+                words[place] = int(value)
+        content = np.array(words, np.int64)
+        floats = content.view(np.float64)
+        for name, value in values.items():
+            if type.fields[name] is number:
+                floats[type.places[name]] = value
+        object.__setattr__(self, "type", type)
+        object.__setattr__(self, "_kept", kept)
+        object.__setattr__(self, "_words", content)
+        object.__setattr__(self, "_floats", floats)
+        object.__setattr__(self, "address", content.ctypes.data)
+
+    def __reduce__(self) -> str:
+        raise TypeError(f"{self.type.name}: an address means nothing in another process.")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._kept:
+            return self._kept[name]
+        kind = self.type.fields.get(name)
+        if kind is None:
+            raise AttributeError(f"{self.type.name} has no field {name!r}")
+        place = self.type.places[name]
+        return float(self._floats[place]) if kind is number else int(self._words[place])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = self.type.fields.get(name)
+        if kind not in (whole, number):
+            raise AttributeError(f"{self.type.name} has no number {name!r} to set")
+        (self._floats if kind is number else self._words)[self.type.places[name]] = value
+
+    def twin(self, shared: Iterable[str] = ()) -> Struct:
+        """Return a struct of its own with the same content; only the arrays named are ``shared``."""
+        common = set(shared)
+        values = {name: getattr(self, name) for name in self.type.fields}
+        return Struct(
+            self.type,
+            **{
+                name: value.copy() if isinstance(value, np.ndarray) and name not in common else value
+                for name, value in values.items()
+            },
+        )
+
+
+def _address(type: StructType, name: str, array: Any) -> int:
+    """Return where an array is, if a field can hold it."""
+    if array.dtype != type.dtypes[name] or array.ndim != type.fields[name].ndim or not array.flags.c_contiguous:
+        raise TypeError(f"{type.name}: field {name!r} cannot hold {array.ndim}D {array.dtype}.")
+    return int(array.__array_interface__["data"][0])
+
+
+@typeof_impl.register(Struct)
+def _typeof(struct: Struct, context: Any) -> StructType:
+    return struct.type
+
+
+@register_model(StructType)
+class _StructModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _BYTES)
+
+
+@unbox(StructType)
+def _unbox(kind: Any, struct: Any, c: Any) -> Any:
+    address = c.pyapi.object_getattr_string(struct, "address")
+    word = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(c.builder.inttoptr(word, _BYTES), is_error=c.pyapi.c_api_error())
+
+
+@infer_getattr
+class _Attributes(AttributeTemplate):  # type: ignore[misc]
+    key = StructType
+
+    def generic_resolve(self, kind: Any, attribute: str) -> Any:
+        return kind.fields.get(attribute)
+
+
+def _place(builder: Any, kind: StructType, pointer: Any, field: str, further: int = 0) -> Any:
+    """Return the address of a field's word, or of one that follows it."""
+    words = builder.bitcast(pointer, _WORD.as_pointer())
+    return builder.gep(words, [ir.Constant(_WORD, kind.places[field] + further)], inbounds=True)
+
+
+def _load(builder: Any, kind: StructType, field: str, pointer: Any) -> Any:
+    """Load a word of a field; one that never changes the optimiser may keep over writes to other memory."""
+    load = builder.load(pointer)
+    if field in kind.constants:
+        load.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return load
+
+
+def _data(context: Any, builder: Any, kind: StructType, pointer: Any, field: str) -> Any:
+    """Return the address of an array field's first entry."""
+    entry = context.get_data_type(kind.fields[field].dtype)
+    return builder.inttoptr(_load(builder, kind, field, _place(builder, kind, pointer, field)), entry.as_pointer())
+
+
+@lower_getattr_generic(StructType)
+def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -> Any:
+    field, place = kind.fields[attribute], _place(builder, kind, pointer, attribute)
+    if isinstance(field, types.Array):
+        shape = [
+            _load(builder, kind, attribute, _place(builder, kind, pointer, attribute, 1 + axis))
+            for axis in range(field.ndim)
+        ]
+        size = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(field.dtype)))
+        strides = [size]
+        for extent in reversed(shape[1:]):
+            strides.insert(0, builder.mul(strides[0], extent))
+        array = make_array(field)(context, builder)
+        data = _data(context, builder, kind, pointer, attribute)
+        populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return array._getvalue()
+    if isinstance(field, StructType):
+        return builder.inttoptr(_load(builder, kind, attribute, place), _BYTES)
+    return _load(builder, kind, attribute, builder.bitcast(place, context.get_value_type(field).as_pointer()))
+
+
+@lower_setattr_generic(StructType)
+def _write(context: Any, builder: Any, signature: Any, arguments: Any, attribute: str) -> None:
+    kind, given = signature.args
+    field = kind.fields[attribute]
+    if field not in (whole, number) or attribute in kind.constants:
+        raise TypeError(f"field {attribute!r} of {kind.name} never changes")
+    value = context.cast(builder, arguments[1], given, field)
+    place = _place(builder, kind, arguments[0], attribute)
+    builder.store(value, builder.bitcast(place, context.get_value_type(field).as_pointer()))
+
+
+def at_address(kind: StructType) -> Any:
+    """Return a compiled function that takes the address of a struct for the struct."""
+
+    @intrinsic
+    def take(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], _BYTES)
+
+        return kind(types.int64), generate
+
+    return take
+
+
+def entry_copier(kind: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
+    """Return a compiled function ``(struct, tail, head)``: ``target[head] = source[tail]`` for pairs of arrays."""
+    chosen = tuple(pairs)
+
+    @intrinsic
+    def copy(typing_context: Any, struct: Any, tail: Any, head: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer, *places = arguments
+            tail, head = (
+                context.cast(builder, place, given, types.uint64)
+                for place, given in zip(places, signature.args[1:], strict=True)
+            )
+            for source, target in chosen:
+                value = builder.load(builder.gep(_data(context, builder, kind, pointer, source), [tail]))
+                builder.store(value, builder.gep(_data(context, builder, kind, pointer, target), [head]))
+            return context.get_dummy_value()
+
+        return types.void(kind, tail, head), generate
+
+    return copy
+
+
+def field_copier(kind: StructType, fields: Iterable[str]) -> Any:
+    """Return a compiled function ``(source, target)`` that copies fields, arrays of one shape entry by entry."""
+    chosen = tuple(fields)
+
+    @intrinsic
+    def copy(typing_context: Any, source: Any, target: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            for name in chosen:
+                field = kind.fields[name]
+                if not isinstance(field, types.Array):
+                    word = builder.load(_place(builder, kind, arguments[0], name))
+                    builder.store(word, _place(builder, kind, arguments[1], name))
+                    continue
+                one, other = (_data(context, builder, kind, pointer, name) for pointer in arguments)
+                count = ir.Constant(_WORD, 1)
+                for axis in range(field.ndim):
+                    extent = _load(builder, kind, name, _place(builder, kind, arguments[0], name, 1 + axis))
+                    count = builder.mul(count, extent)
+                size = context.get_abi_sizeof(context.get_data_type(field.dtype))
+                cgutils.raw_memcpy(builder, other, one, count, size)
+            return context.get_dummy_value()
+
+        return types.void(kind, kind), generate
+
+    return copy

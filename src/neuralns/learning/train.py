@@ -1,0 +1,199 @@
+"""Training as a function: instances and a few choices in, a policy file out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from neuralns.errors import InputError
+from neuralns.files import check_writable
+from neuralns.mdp.baselines import train_roulette
+from neuralns.mdp.evaluate import evaluate
+from neuralns.mdp.mdp import DEFAULT_BUDGET, MDP, make_mdp
+from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import Operator
+from neuralns.problem.instance import Instance
+from neuralns.search.acceptance.rule import Acceptance
+from neuralns.selection.policy_file import Policy, write_policy
+
+if TYPE_CHECKING:
+    from neuralns.learning.dqn import Config
+    from neuralns.learning.training import Standing
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training gave.
+
+    Attributes
+    ----------
+    policies
+        The best policy of each seed.
+    validation, tests
+        How each did on the validation tours (None before the first validation), and on the test tours; no tests if the
+        run was stopped.
+    best
+        Which of them did best on the validation tours.
+    finished
+        Whether all steps were done.
+    """
+
+    policies: tuple[Policy, ...]
+    validation: tuple[float | None, ...]
+    tests: tuple[float, ...]
+    best: int
+    finished: bool
+    step: int
+
+    @property
+    def policy(self) -> Policy:
+        """The best policy."""
+        return self.policies[self.best]
+
+
+def train(
+    instances: Instance | str | os.PathLike[str] | Sequence[Instance | str | os.PathLike[str]],
+    output: str | os.PathLike[str] | None = None,
+    *,
+    network: str = "mlp",
+    preset: str = "strong",
+    seeds: int | Sequence[int] = 1,
+    start: str = "random",
+    customers: int | None = None,
+    setting: str = "distance",
+    portfolio: Portfolio | str | Sequence[str | Operator] = "paper",
+    scale: int | None = None,
+    budget: int = DEFAULT_BUDGET,
+    acceptance: str | Acceptance = "always",
+    device: str = "cpu",
+    threads: int = 1,
+    resume: bool = False,
+    tensorboard: str | os.PathLike[str] | None = None,
+    command: str = "",
+    progress: Callable[[Standing], object] | None = None,
+    **changes: Any,
+) -> Trained:
+    """Train a policy that chooses operators.
+
+    Parameters
+    ----------
+    instances
+        What to learn on: instances, files or bundled names.
+    output
+        The policy file to write; beside it a log, one more policy for each of several seeds, and a checkpoint while it
+        lasts.
+    network
+        ``mlp``, ``gat``, ``small``, or ``lrw`` for the learned roulette wheel, which needs no torch.
+    preset
+        The configuration to begin with, ``strong`` or ``paper``.
+    seeds
+        Agents trained side by side, or their seeds; the best on the validation tours is written.
+    start
+        Episodes start from ``random`` tours, ``savings`` or ``search`` (solutions met by ALNS).
+    customers, setting, portfolio, scale, budget, acceptance
+        Of the MDP (see `neuralns.make_mdp`).
+    device, threads
+        Where the networks live, and threads that play episodes.
+    resume
+        Go on from the checkpoint beside the output.
+    tensorboard
+        A folder for scalars.
+    command
+        What the policy's card says it was made by.
+    progress
+        Called after every episode.
+    changes
+        What to change of the preset: ``steps``, ``hidden``, ``tours`` and all else of `neuralns.learning.dqn.Config`.
+
+    Examples
+    --------
+    >>> trained = train("C101", network="lrw", customers=20, setting="paper", portfolio="paper-3")
+    >>> trained.policy.network
+    'lrw'
+    """
+    several = [instances] if isinstance(instances, Instance | str | os.PathLike) else list(instances)
+    if not several:
+        raise InputError("training needs at least one instance.")
+    numbers = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    if not numbers:
+        raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
+    if output is not None:
+        check_writable(output)
+    mdps = [
+        make_mdp(
+            each,
+            customers=customers,
+            setting=setting,
+            portfolio=portfolio,
+            scale=scale,
+            budget=budget,
+            acceptance=acceptance,
+        )
+        for each in several
+    ]
+    if network == "lrw":
+        return _train_wheel(mdps, numbers, output, command)
+    if find_spec("torch") is None:
+        raise InputError("training needs torch; install it with: pip install 'neuralns[train]'.")
+    from neuralns.learning.run import run
+
+    return run(
+        mdps,
+        configured(preset, network, **changes),
+        seeds=numbers,
+        start=start,
+        device=device,
+        threads=threads,
+        output=output,
+        resume=resume,
+        tensorboard=tensorboard,
+        command=command,
+        progress=progress,
+    )
+
+
+def configured(preset: str, network: str, **changes: Any) -> Config:
+    """Return a preset with those changes that are given."""
+    from neuralns.learning.dqn import preset as preset_named
+
+    config = preset_named(preset, network)
+    for name in changes:
+        if name not in config.as_dict():
+            raise InputError(f"a training has no {name!r} to set; there are {', '.join(config.as_dict())}.")
+    given = {name: value for name, value in changes.items() if value is not None}
+    if "hidden" in given:
+        given["hidden"] = tuple(given["hidden"])
+    return replace(config, **given)
+
+
+def _train_wheel(
+    mdps: Sequence[MDP], seeds: Sequence[int], output: str | os.PathLike[str] | None, command: str
+) -> Trained:
+    """Train the learned roulette for each seed and keep the one that does best on the validation tours."""
+    if len(mdps) != 1:
+        raise InputError("the learned roulette is trained on one instance.")
+    (mdp,) = mdps
+    wheels = [train_roulette(mdp, seed) for seed in seeds]
+    scores = [evaluate(mdp, wheel, tours="validate", seeds=3).reward_mean for wheel in wheels]
+    best = scores.index(max(scores))
+    policies = [
+        wheel.policy(
+            mdp.portfolio,
+            setting=mdp.setting,
+            instances=[mdp.instance.name],
+            sizes=[mdp.instance.customers],
+            scale=mdp.scale,
+            budget=mdp.budget,
+            acceptance=mdp.acceptance_name,
+            seed=seed,
+            validation_reward=score,
+            command=command,
+        )
+        for wheel, seed, score in zip(wheels, seeds, scores, strict=True)
+    ]
+    if output is not None:
+        write_policy(policies[best], output)
+    return Trained(tuple(policies), tuple(scores), (), best, True, 0)

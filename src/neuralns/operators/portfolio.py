@@ -1,0 +1,133 @@
+"""Portfolios: ordered choices of operators, by name or of your own, and their compiled form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from neuralns.compiled.calls import MOST_PARAMETERS, address_of
+from neuralns.compiled.structs import Struct, StructType, number_table, whole, wholes
+from neuralns.errors import InputError
+from neuralns.operators.registry import Operator, operator
+
+_FIELDS = {
+    "n_destroys": whole,
+    "destroys": wholes,  # addresses of the compiled operators
+    "destroy_parameters": number_table,  # a row for each operator
+    "destroy_counts": wholes,  # how many of the row it takes
+    "n_repairs": whole,
+    "repairs": wholes,
+    "repair_parameters": number_table,
+    "repair_counts": wholes,
+}
+tables_type = StructType("neuralns.Tables", _FIELDS, constants=_FIELDS)
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """An ordered choice of destroy and repair operators.
+
+    Examples
+    --------
+    >>> portfolio = portfolio_named("paper-3")
+    >>> [entry.name for entry in portfolio.destroys]
+    ['worst-node', 'proximity', 'cluster']
+    >>> [entry.name for entry in portfolio.repairs]
+    ['greedy', 'regret-2']
+    """
+
+    name: str
+    destroys: tuple[Operator, ...]
+    repairs: tuple[Operator, ...]
+
+    def __post_init__(self) -> None:
+        for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
+            if not entries:
+                raise InputError(f"portfolio {self.name!r} has no {phase} operator.")
+        names = [entry.name for entry in (*self.destroys, *self.repairs)]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"portfolio {self.name!r} names operator {name!r} twice.")
+
+    @property
+    def uses_history(self) -> bool:
+        """Whether any operator reads the search's memory."""
+        return any(entry.uses_history for entry in (*self.destroys, *self.repairs))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all operators, the destroy operators first."""
+        return tuple(entry.name for entry in (*self.destroys, *self.repairs))
+
+    @cached_property
+    def tables(self) -> Struct:
+        """Compiled operators as compiled functions take them (see `contract`)."""
+        found: dict[str, Any] = {}
+        for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
+            given = np.zeros((len(entries), MOST_PARAMETERS))
+            for row, entry in enumerate(entries):
+                given[row, : len(entry.parameters)] = [value for _, value in entry.parameters]
+            found[f"n_{phase}s"] = len(entries)
+            found[f"{phase}s"] = np.array([address_of(entry.compiled) for entry in entries], np.int64)
+            found[f"{phase}_parameters"] = given
+            found[f"{phase}_counts"] = np.array([len(entry.parameters) for entry in entries], np.int64)
+        return Struct(tables_type, **found)
+
+
+# The order in which the operators join the paper's portfolios: random selection at |D| = 2 .. 12 fits it.
+PAPER_DESTROYS = (
+    "worst-node",
+    "proximity",
+    "cluster",
+    "zone",
+    "random-route",
+    "node-neighbourhood",
+    "route-neighbourhood",
+    "random-node",
+    "pair",
+    "neighbourhood",
+    "historical",
+    "greedy-route",
+)
+PAPER_REPAIRS = ("greedy", "regret-2")
+
+# What makes the solver strong, and the candidates that did not earn a place beside it (`neuralns bench ablation`).
+MODERN = ("string", "blinks", "regret-2")
+MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
+
+
+def portfolio_names() -> tuple[str, ...]:
+    """Return the names of the named portfolios."""
+    return ("modern", "modern-all", "paper", *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)))
+
+
+def portfolio_named(name: str) -> Portfolio:
+    """Return a named portfolio, or the one of a comma-separated list of operators."""
+    if name == "modern":
+        return make_portfolio(name, MODERN)
+    if name == "modern-all":
+        return make_portfolio(name, MODERN_CANDIDATES)
+    if name == "paper":
+        return make_portfolio(name, (*PAPER_DESTROYS, *PAPER_REPAIRS))
+    if name in portfolio_names():
+        return make_portfolio(name, (*PAPER_DESTROYS[: int(name.removeprefix("paper-"))], *PAPER_REPAIRS))
+    if "," in name:
+        return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
+    raise InputError(
+        f"portfolio {name!r} is not known; choose modern, modern-all, paper or paper-2 to paper-{len(PAPER_DESTROYS)}, "
+        "or list operators separated by commas."
+    )
+
+
+def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
+    """Return a portfolio of operators given by name or as registered; repairs may stand anywhere in the list."""
+    chosen = [operator(entry) if isinstance(entry, str) else entry for entry in entries]
+    return Portfolio(
+        name,
+        tuple(entry for entry in chosen if entry.phase == "destroy"),
+        tuple(entry for entry in chosen if entry.phase == "repair"),
+    )

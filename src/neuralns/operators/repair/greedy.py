@@ -1,0 +1,222 @@
+"""Greedy repair operators: customers go where they cost least, in an order of cost, regret or chance."""
+
+import numpy as np
+
+from neuralns.operators.repair.table import open_column
+from neuralns.operators.toolkit import (
+    best_insertion,
+    best_opening,
+    compiled,
+    distance,
+    fill_table,
+    find_cheapest,
+    insert,
+    insert_row,
+    list_routes,
+    random,
+    renew_cell,
+    repair,
+)
+
+
+@compiled
+def _cheapest(state, rows):
+    """Return the index in ``order`` of the row with the least cost."""
+    chosen = 0
+    for index in range(1, rows):
+        if state.best_delta[state.order[index]] < state.best_delta[state.order[chosen]]:
+            chosen = index
+    return chosen
+
+
+@repair("greedy", "greedy")
+def greedy(state):
+    """Insert the customer and place of the least cost overall, again and again.
+
+    Least c_pi + c_is − c_ps over all customers i and places (p, s) with room; opening a route for i costs
+    c_0i + c_i0 and a vehicle. Ropke & Pisinger 2006, section 3.2.1 (basic greedy).
+    """
+    rows, width = fill_table(state)
+    for row in range(rows):
+        state.order[row] = row
+        find_cheapest(state, row, width)
+    while rows > 0:
+        chosen = _cheapest(state, rows)
+        row = state.order[chosen]
+        inserted = state.items[row]
+        changed = insert_row(state, row, state.best_column[row], width)
+        rows -= 1
+        state.order[chosen] = state.order[rows]
+        for index in range(rows):
+            row = state.order[index]
+            renew_cell(state, row, changed, width, inserted)
+            cost = state.table_delta[row * width + changed]
+            if state.best_column[row] == changed:
+                find_cheapest(state, row, width)
+            elif cost < state.best_delta[row]:
+                state.best_delta[row], state.best_column[row] = cost, changed
+
+
+@compiled
+def _find_regret(state, row, width, depth):
+    """Note the regret of a row, its least cost, the cost of its k-th best route, and the column of the best."""
+    first, second, third, fourth, where = np.inf, np.inf, np.inf, np.inf, -1
+    for column in range(-1, state.n_columns):
+        if column < 0:
+            cost, _ = best_opening(state, state.items[row])
+        else:
+            cost = state.table_delta[row * width + column]
+        # On equal costs a route that exists is better than a new one.
+        if cost < first or (cost == first and where == -1 and cost < np.inf):
+            first, second, third, fourth, where = cost, first, second, third, column
+        elif cost < second:
+            second, third, fourth = cost, second, third
+        elif cost < third:
+            third, fourth = cost, third
+        elif cost < fourth:
+            fourth = cost
+    regret, last = second - first, second
+    if depth > 2:
+        regret, last = regret + third - first, third
+    if depth > 3:
+        regret, last = regret + fourth - first, fourth
+    state.best_delta[row], state.keys[row], state.row_limit[row], state.best_column[row] = regret, first, last, where
+
+
+@compiled
+def insert_by_regret(state, depth):
+    """Insert the removed customers by largest regret over their ``depth`` (2 to 4) best routes."""
+    rows, width = fill_table(state)
+    for row in range(rows):
+        state.order[row] = row
+        _find_regret(state, row, width, depth)
+    while rows > 0:
+        chosen = 0
+        for index in range(1, rows):
+            row, best = state.order[index], state.order[chosen]
+            if state.best_delta[row] > state.best_delta[best] or (
+                state.best_delta[row] == state.best_delta[best] and state.keys[row] < state.keys[best]
+            ):
+                chosen = index
+        row = state.order[chosen]
+        inserted = state.items[row]
+        fresh = state.best_column[row] < 0
+        changed = insert_row(state, row, state.best_column[row], width)
+        rows -= 1
+        state.order[chosen] = state.order[rows]
+        for index in range(rows):
+            row = state.order[index]
+            cell = row * width + changed
+            known = np.inf if fresh else state.table_delta[cell]
+            renew_cell(state, row, changed, width, inserted)
+            # A route that was and is worse than the k-th best changes nothing.
+            if known <= state.row_limit[row] or state.table_delta[cell] <= state.row_limit[row]:
+                _find_regret(state, row, width, depth)
+
+
+@repair("regret-2", "greedy")
+def regret_2(state):
+    """Insert the customer that loses most if it has to take its second best route.
+
+    Largest Σ_{j=2..k} (Δ_j − Δ_1) for k = 2, with Δ_j the least cost of inserting a customer into its j-th best route
+    (opening a route counts as one), recomputed after each insertion; a customer with fewer than k routes goes first,
+    the cheapest one on equal regrets. Pisinger & Ropke 2007, section 5.2 (regret-k).
+    """
+    insert_by_regret(state, 2)
+
+
+@repair("regret-3", "greedy")
+def regret_3(state):
+    """Insert the customer that loses most if its best route is taken: regret over the three best routes.
+
+    Regret-k for k = 3, see regret-2. Pisinger & Ropke 2007, section 5.2.
+    """
+    insert_by_regret(state, 3)
+
+
+@repair("regret-4", "greedy")
+def regret_4(state):
+    """Insert the customer that loses most if its best route is taken: regret over the four best routes.
+
+    Regret-k for k = 4, see regret-2. Pisinger & Ropke 2007, section 5.2.
+    """
+    insert_by_regret(state, 4)
+
+
+@compiled
+def _order_removed(state):
+    """Copy the removal list to ``items``, sorted by chance, demand, or distance from the depot (near or far first)."""
+    count = state.n_removed
+    draw = random(state) * 11.0
+    for index in range(count):
+        customer = state.removed[index]
+        if draw < 4.0:
+            key = random(state)
+        elif draw < 8.0:
+            key = -state.demand[customer]
+        elif draw < 10.0:
+            key = -distance(state, 0, customer)
+        else:
+            key = distance(state, 0, customer)
+        place = index
+        while place > 0 and state.keys[place - 1] > key:
+            state.keys[place], state.items[place] = state.keys[place - 1], state.items[place - 1]
+            place -= 1
+        state.keys[place], state.items[place] = key, customer
+    return count
+
+
+@repair("blinks", "greedy")
+def blinks(state, rate=0.01):
+    """Insert customers one by one at their cheapest place, overlooking some places by chance.
+
+    The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1. Each
+    place that is better than the best one so far is overlooked with probability ``rate``. Greedy insertion with blinks
+    of Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
+    """
+    list_routes(state)
+    for index in range(_order_removed(state)):
+        customer = state.items[index]
+        best, where, place = np.inf, -1, np.int64(0)
+        for column in range(state.n_columns):
+            slot = state.columns[column]
+            cost, there = best_insertion(state, customer, slot, best, rate)
+            if cost < best:
+                best, where, place = cost, int(slot), there
+        opening, vehicle = best_opening(state, customer)
+        if where < 0 or opening < best:
+            open_column(state, customer, vehicle)
+        else:
+            insert(state, customer, where, place)
+
+
+@repair("noise", "greedy")
+def greedy_with_noise(state, amplitude=0.025):
+    """Insert the customer of the least cost overall, again and again, with costs blurred by noise.
+
+    Each customer's least cost in a route is c_pi + c_is − c_ps + η · c_max · u for u uniform in [−1, 1), amplitude η
+    and c_max the longest distance from the depot to a customer of the removal list. Ropke & Pisinger 2006, section 3.6.
+    """
+    rows, width = fill_table(state)
+    most = 0.0
+    for row in range(rows):
+        most = max(most, amplitude * distance(state, 0, state.items[row]))
+    for row in range(rows):
+        state.order[row] = row
+        for column in range(state.n_columns):
+            state.table_delta[row * width + column] += most * (2.0 * random(state) - 1.0)
+        find_cheapest(state, row, width)
+    while rows > 0:
+        chosen = _cheapest(state, rows)
+        row = state.order[chosen]
+        changed = insert_row(state, row, state.best_column[row], width)
+        rows -= 1
+        state.order[chosen] = state.order[rows]
+        slot = state.columns[changed]
+        for index in range(rows):
+            row = state.order[index]
+            cell = row * width + changed
+            state.table_delta[cell], state.table_place[cell] = best_insertion(state, state.items[row], slot)
+            if state.table_delta[cell] < np.inf:
+                state.table_delta[cell] += most * (2.0 * random(state) - 1.0)
+            find_cheapest(state, row, width)

@@ -1,0 +1,154 @@
+"""The two edits that operators make, `remove` and `insert`, and the slots that routes come and go in."""
+
+import numpy as np
+
+from neuralns.compiled.caching import compiled
+from neuralns.routes.evaluate import distance, note_insertion, note_removal
+from neuralns.routes.journal import restore, save_node, save_slot
+
+NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL = range(5)
+"""Values of ``State.fault``: what an operator did that had to be refused."""
+
+
+@compiled
+def remove(state, customer):
+    """Take a customer off its route and put it on the removal list."""
+    if customer < 1 or customer > state.customers or state.route[customer] < 0 or state.fault != NOTHING_WRONG:
+        if state.fault == NOTHING_WRONG:
+            state.fault, state.fault_node = NOT_REMOVABLE, customer
+        # After a mistake nothing is removed any more, but a loop that waits for the quota must end.
+        if state.n_removed < state.customers:
+            state.n_removed += 1
+        return
+    slot, before, after = np.uint32(state.route[customer]), state.predecessor[customer], state.successor[customer]
+    customer = np.uint32(customer)
+    save_slot(state, slot)
+    save_node(state, customer)
+    bridge = distance(state, before, after)
+    if before == 0:
+        gain = state.entry[slot] + state.arc[customer] - bridge
+        state.first[slot] = after
+        state.entry[slot] = bridge
+    else:
+        save_node(state, before)
+        gain = state.arc[before] + state.arc[customer] - bridge
+        state.successor[before] = after
+        state.arc[before] = bridge
+    if after != 0:
+        save_node(state, after)
+        state.predecessor[after] = before
+    state.route[customer] = -1
+    note_removal(state, customer, slot, gain)
+    state.place[customer] = state.n_removed
+    state.removed[state.n_removed] = customer
+    state.n_removed += 1
+
+
+@compiled
+def insert(state, customer, slot, place):
+    """Put a removed customer on a route, at a place that `evaluate` names; 0 is the start of any route.
+
+    It leaves the removal list, where the last entry takes its place.
+    """
+    if customer < 1 or customer > state.customers or state.route[customer] >= 0:
+        if state.fault == NOTHING_WRONG:
+            state.fault, state.fault_node = NOT_INSERTABLE, customer
+    elif not _is_place(state, slot, place) and state.fault == NOTHING_WRONG:
+        state.fault, state.fault_node = WRONG_PLACE, customer
+    if state.fault != NOTHING_WRONG:
+        # After a mistake nothing is inserted any more, but a loop that waits for an empty list must end.
+        if state.n_removed > 0:
+            state.n_removed -= 1
+        return
+    customer, slot, before = np.uint32(customer), np.uint32(slot), np.uint32(place)
+    save_slot(state, slot)
+    save_node(state, customer)
+    arriving = distance(state, before, customer)
+    if before == 0:
+        after = state.first[slot]
+        bridge = state.entry[slot]
+        state.first[slot] = customer
+        state.entry[slot] = arriving
+    else:
+        save_node(state, before)
+        after = state.successor[before]
+        bridge = state.arc[before]
+        state.successor[before] = customer
+        state.arc[before] = arriving
+    if after != 0:
+        save_node(state, after)
+        state.predecessor[after] = customer
+    leaving = distance(state, customer, after)
+    state.predecessor[customer] = before
+    state.successor[customer] = after
+    state.arc[customer] = leaving
+    state.route[customer] = slot
+    note_insertion(state, customer, slot, arriving + leaving - bridge)
+    state.n_removed -= 1
+    last = state.removed[state.n_removed]
+    state.removed[state.place[customer]] = last
+    state.place[last] = state.place[customer]
+
+
+@compiled
+def _is_place(state, slot, place):
+    """Return whether a customer can be inserted into a slot at a place: after a customer of its route, or first."""
+    if slot < 0 or slot >= state.customers or place < 0 or place > state.customers:
+        return False
+    if place > 0:
+        return state.route[place] == slot
+    if state.size[slot] > 0:
+        return True
+    for index in range(state.n_active):
+        if state.active[index] == slot:
+            return True
+    return False
+
+
+@compiled
+def open_route(state, vehicle=0):
+    """Return an empty slot to insert into, for a type of vehicle that `best_opening` names.
+
+    It is one that was emptied, or a new one at the end of ``state.active``. There is one type of vehicle so far, 0.
+    """
+    if state.n_active > state.n_routes:
+        for index in range(state.n_active):
+            if state.size[state.active[index]] == 0:
+                return state.active[index]
+    state.n_free -= 1
+    slot = state.free[state.n_free]
+    state.active[state.n_active] = slot
+    state.n_active += 1
+    return slot
+
+
+@compiled
+def close_empty_routes(state):
+    """Give back the slots without customers."""
+    if state.n_active == state.n_routes:
+        return
+    index = 0
+    while index < state.n_active:
+        slot = state.active[index]
+        if state.size[slot] == 0:
+            state.n_active -= 1
+            state.active[index] = state.active[state.n_active]
+            state.free[state.n_free] = slot
+            state.n_free += 1
+        else:
+            index += 1
+
+
+@compiled
+def undo(state):
+    """Return to the last checkpoint, to the bit."""
+    restore(state)
+    state.n_removed = 0
+    close_empty_routes(state)
+
+
+@compiled
+def new_mark(state):
+    """Return a number that no entry of ``marks`` or ``slot_marks`` holds yet: a set emptied in one step."""
+    state.mark += 1
+    return state.mark

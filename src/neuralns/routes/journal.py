@@ -1,0 +1,47 @@
+"""Undo: nodes and slots are saved when they are first changed after a checkpoint, and brought back to the bit."""
+
+from neuralns.compiled.caching import compiled
+from neuralns.routes.layout import copy_node_back, copy_node_out, copy_slot_back, copy_slot_out
+
+
+@compiled
+def checkpoint(state):
+    """Make the routes as they are now what `undo` returns to; they must be complete."""
+    state.stamp += 1
+    state.n_saved = 0
+    state.n_saved_slots = 0
+    state.saved_cost = state.cost
+    state.saved_n_routes = state.n_routes
+
+
+@compiled
+def save_node(state, node):
+    """Save a node before its first change since the checkpoint."""
+    if state.node_stamp[node] != state.stamp:
+        state.node_stamp[node] = state.stamp
+        index = state.n_saved
+        state.saved[index] = node
+        copy_node_out(state, node, index)
+        state.n_saved = index + 1
+
+
+@compiled
+def save_slot(state, slot):
+    """Save a slot before its first change since the checkpoint."""
+    if state.slot_stamp[slot] != state.stamp:
+        state.slot_stamp[slot] = state.stamp
+        index = state.n_saved_slots
+        state.saved_slot[index] = slot
+        copy_slot_out(state, slot, index)
+        state.n_saved_slots = index + 1
+
+
+@compiled
+def restore(state):
+    """Bring back all entries saved since the checkpoint, and the totals."""
+    for index in range(state.n_saved):
+        copy_node_back(state, index, state.saved[index])
+    for index in range(state.n_saved_slots):
+        copy_slot_back(state, index, state.saved_slot[index])
+    state.cost = state.saved_cost
+    state.n_routes = state.saved_n_routes

@@ -1,0 +1,186 @@
+"""What a state holds: each field declared once, with what it has an entry for and what becomes of it.
+
+Routes are linked lists over customers. A route is a slot; there are as many slots as customers could need. What is
+allocated, saved before a change, undone and copied follows from the declarations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numba import types
+
+from neuralns.compiled.structs import StructType, at_address, entry_copier, field_copier, number, whole
+from neuralns.routes.status import status_type
+
+Extent = Literal["instance", "once", "node", "slot", "arc", "cell", "word"]
+"""What a field has entries for: as the instance has them, once for all, each node, each slot, each arc, each cell of a
+repair's table, each word of the generator."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the state.
+
+    Attributes
+    ----------
+    per
+        What it has entries for.
+    kind
+        Type of an entry.
+    dimensions
+        Of the array that holds the entries.
+    journalled
+        Whether `undo` brings back its entries.
+    copied
+        Whether `copy_fields` copies it.
+    start
+        What entries hold at first.
+    """
+
+    name: str
+    per: Extent
+    kind: Any = types.float64
+    dimensions: int = 1
+    journalled: bool = False
+    copied: bool = False
+    start: float = 0
+
+    @property
+    def type(self) -> Any:
+        single = self.per == "once" or self.dimensions == 0
+        return self.kind if single else types.Array(self.kind, self.dimensions, "C")
+
+    @property
+    def fixed(self) -> bool:
+        """Whether compiled code may read where it is once for many uses (see `StructType`).
+
+        That pays nearly everywhere. Not in the loops that select by keys, which the optimiser then writes without
+        branches, though branches are what is quick there.
+        """
+        return self.per != "once" and self.name not in ("keys", "items")
+
+
+# Indices of nodes and slots are unsigned: an index that may be negative costs a check at every access.
+_index = types.uint32
+
+
+def _instance(name: str, kind: Any = types.float64, dimensions: int = 1) -> Field:
+    return Field(name, "instance", kind, dimensions)
+
+
+def _route(name: str, per: Extent, kind: Any = types.float64, start: float = 0) -> Field:
+    return Field(name, per, kind, journalled=True, copied=True, start=start)
+
+
+FIELDS = (
+    # The instance.
+    _instance("customers", whole, 0),  # customers are 1 .. customers, 0 is the depot
+    _instance("limit", number, 0),  # what a vehicle carries, with a tolerance for sums of fractional demands
+    _instance("vehicle_cost", number, 0),
+    _instance("rounding", whole, 0),  # index in ROUNDINGS, used when distances are computed on demand
+    _instance("unit", number, 0),  # mean distance between the depot and a customer: the yardstick of lengths
+    _instance("demand"),
+    _instance("x"),
+    _instance("y"),
+    _instance("distances", dimensions=2),  # [tail, head]; 0 × 0 when computed on demand
+    _instance("distances_to", dimensions=2),  # its transpose; the same array when symmetric
+    _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
+    # The routes.
+    _route("successor", "node", _index),  # next customer, 0 at the end
+    _route("predecessor", "node", _index),  # previous customer, 0 at the start
+    _route("route", "node", types.int32, start=-1),  # slot of the customer's route, -1 while it is removed
+    _route("arc", "node"),  # distance to the successor
+    _route("first", "slot", _index),  # first customer of a slot, 0 if empty
+    _route("entry", "slot"),  # distance from the depot to the first customer
+    _route("size", "slot", types.int32),
+    _route("load", "slot"),
+    _route("length", "slot"),
+    _route("n_routes", "once", whole),  # routes with customers
+    _route("cost", "once", number),  # F of the routes
+    Field("active", "slot", _index, copied=True),  # the slots in use, those just emptied included
+    Field("n_active", "once", whole, copied=True),
+    Field("free", "slot", _index, copied=True),
+    Field("n_free", "once", whole, copied=True),
+    # The removal list.
+    Field("removed", "node", _index),
+    Field("n_removed", "once", whole),
+    Field("place", "node", _index),  # index of a removed customer in `removed`
+    # The history of arcs: cost of the best solution seen with each; 0 × 0 if nobody asks for it.
+    Field("history", "arc", dimensions=2, copied=True),
+    # What went wrong, and at which customer.
+    Field("fault", "once", whole),
+    Field("fault_node", "once", whole),
+    # The journal, beside the saved entries: which nodes and slots have been saved since the last checkpoint.
+    Field("stamp", "once", whole, start=1),
+    Field("node_stamp", "node", types.int64),
+    Field("n_saved", "once", whole),
+    Field("saved", "node", _index),
+    Field("slot_stamp", "slot", types.int64),
+    Field("n_saved_slots", "once", whole),
+    Field("saved_slot", "slot", _index),
+    # Scratch space of operators: contents mean nothing between two calls.
+    Field("keys", "node"),
+    Field("items", "node", _index),
+    Field("order", "node", _index),
+    Field("marks", "node", types.int64),  # compare with a fresh `new_mark`
+    Field("slot_marks", "slot", types.int64),
+    Field("mark", "once", whole),
+    Field("columns", "slot", _index),  # routes that a repair may insert into
+    Field("n_columns", "once", whole),
+    Field("table_delta", "cell"),  # the table of a repair: least cost of a customer in a route, and where
+    Field("table_place", "cell", types.int64),
+    Field("best_delta", "node"),
+    Field("best_column", "node", types.int32),
+    Field("row_limit", "node"),
+    Field("random", "word", types.uint64),
+)
+
+JOURNALLED = tuple(field for field in FIELDS if field.journalled)
+SAVED = tuple(Field(f"saved_{field.name}", field.per, field.kind) for field in JOURNALLED)
+ALL_FIELDS = (*FIELDS, *SAVED)
+
+state_type = StructType(
+    "neuralns.State",
+    {field.name: field.type for field in ALL_FIELDS} | {"status": status_type},
+    constants=["status", *(field.name for field in ALL_FIELDS if field.fixed)],
+)
+
+state_at = at_address(state_type)
+"""Return the state at an address: compiled functions take many states as an array of addresses."""
+
+
+def _pairs(per: Extent) -> list[tuple[str, str]]:
+    return [(field.name, f"saved_{field.name}") for field in JOURNALLED if field.per == per]
+
+
+copy_node_out = entry_copier(state_type, _pairs("node"))
+"""Copy the entries of node ``tail`` to place ``head`` of the journal."""
+copy_node_back = entry_copier(state_type, [pair[::-1] for pair in _pairs("node")])
+copy_slot_out = entry_copier(state_type, _pairs("slot"))
+copy_slot_back = entry_copier(state_type, [pair[::-1] for pair in _pairs("slot")])
+copy_fields = field_copier(state_type, [field.name for field in FIELDS if field.copied])
+"""Copy the routes and the history of a state to another one of the same instance."""
+
+
+def new_arrays(customers: int, quota: int) -> dict[str, Any]:
+    """Return the fields of a state that are its own, except generator, history and status.
+
+    ``quota`` is the most customers that are removed at a time. There are fewer routes than customers left on them, so
+    that a table of ``quota`` rows needs no more columns than there are customers.
+    """
+    nodes = customers + 1
+    found: dict[str, Any] = {}
+    for field in ALL_FIELDS:
+        if field.per == "once":
+            found[field.name] = field.start
+        elif field.per == "cell":
+            # Pages that are never touched cost no memory.
+            found[field.name] = np.empty(quota * customers, state_type.dtypes[field.name])
+        elif field.per in ("node", "slot"):
+            found[field.name] = np.zeros(nodes, state_type.dtypes[field.name])
+            if field.start != 0:
+                found[field.name][:] = field.start
+    return found

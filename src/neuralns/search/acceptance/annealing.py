@@ -1,0 +1,25 @@
+"""Simulated annealing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neuralns.compiled.random import random
+from neuralns.search.acceptance.rule import Falling
+
+
+@dataclass(frozen=True)
+class SimulatedAnnealing(Falling):
+    """Accept a candidate if F(candidate) < F(current) − T ln u for u uniform in (0, 1].
+
+    T falls geometrically from ``start`` to ``end`` while the time or the iterations of the run are used up. Left out,
+    the start is twice the mean distance between consecutive customers on the initial solution's routes, the end 3 % of
+    the start. Kirkpatrick, Gelatt & Vecchi 1983.
+    """
+
+    @staticmethod
+    def accepts(state, candidate):
+        current = state.status.current
+        return candidate <= current or candidate < current - state.status.temperature * np.log(1.0 - random(state))

@@ -1,0 +1,95 @@
+"""What an acceptance rule is: a compiled function that says which candidates become the current solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import types
+from numba.core.errors import NumbaError
+
+from neuralns.compiled.caching import compile_for
+from neuralns.compiled.calls import caller
+from neuralns.errors import InputError, OperatorError
+from neuralns.operators.registry import reason
+from neuralns.problem.solution import Solution
+from neuralns.routes.layout import state_type
+
+DEFAULT_START = 2.0
+"""Start temperature in units of the initial solution's mean distance between consecutive customers."""
+DEFAULT_END_SHARE = 0.03
+"""End temperature as a share of the start temperature."""
+
+_signature = types.boolean(state_type, types.float64)
+call_accepts = caller(_signature)
+
+
+class Acceptance:
+    """Decides which candidates become the current solution; the base of all rules, yours included.
+
+    A rule of your own gives the static method `accepts`, which runs compiled; it may read ``state.status`` (costs of
+    the current and the best solution, temperature, share of the budget left and so on) and draw random numbers.
+    """
+
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
+        """Return the temperatures at start and end of a run from this solution; in between it falls geometrically."""
+        return 1.0, 1.0
+
+    @staticmethod
+    def accepts(state: Any, candidate: Any) -> Any:
+        """Return whether a candidate of a cost becomes the current solution."""
+        raise NotImplementedError
+
+    def compiled(self) -> Any:
+        """Return the compiled function."""
+        own = type(self)
+        if own.accepts is Acceptance.accepts:
+            raise OperatorError(f"acceptance rule {own.__name__!r} has no method 'accepts'.")
+        return _compiled(own.__name__, own.accepts)
+
+
+@cache
+def _compiled(name: str, accepts: Callable[..., Any]) -> Any:
+    try:
+        return compile_for(_signature, accepts)
+    except NumbaError as error:
+        raise OperatorError(f"acceptance rule {name!r} does not compile: {reason(error)}") from None
+
+
+@dataclass(frozen=True)
+class Falling(Acceptance):
+    """A rule with a temperature that falls geometrically while the time or the iterations of the run are used up.
+
+    Left out, the start is twice the mean distance between consecutive customers on the initial solution's routes, the
+    end 3 % of the start.
+    """
+
+    start: float | None = None
+    end: float | None = None
+
+    what: ClassVar[str] = "temperature"
+    """What sentences call it."""
+
+    def __post_init__(self) -> None:
+        for name, value in (("start", self.start), ("end", self.end)):
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise InputError(f"{name} {self.what} {value} must be above 0.")
+        if self.start is not None and self.end is not None and self.end > self.start:
+            raise InputError(f"end {self.what} {self.end} must not be above the start {self.what} {self.start}.")
+
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
+        start = self.start
+        if start is None:
+            start = max(DEFAULT_START * _mean_step(initial), self.end or 0.0, 1e-9)
+        return start, start * DEFAULT_END_SHARE if self.end is None else self.end
+
+
+def _mean_step(solution: Solution) -> float:
+    """Return the mean distance between consecutive customers; that of all legs if no route has two customers."""
+    instance = solution.instance
+    steps = [instance.distance(*pair) for route in solution.routes for pair in pairwise(route)]
+    return sum(steps) / len(steps) if steps else solution.length / (2 * instance.customers)

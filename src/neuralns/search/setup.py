@@ -1,0 +1,131 @@
+"""What a search is to do, put together from a user's choices: the one way to make a run."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
+from neuralns.operators.registry import Operator
+from neuralns.problem.formats.detect import read_solution
+from neuralns.problem.initial import nearest_insertion, random_tours, savings
+from neuralns.problem.instance import Instance
+from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import load_solution, new_state
+from neuralns.search import loop
+from neuralns.search.acceptance.annealing import SimulatedAnnealing
+from neuralns.search.acceptance.rule import Acceptance
+from neuralns.search.stopping import Stop
+from neuralns.selection.selector import Selector
+from neuralns.selection.uniform import Uniform
+
+DEFAULT_SCALE = (1, 20)
+"""Fewest and most customers to remove in an iteration, drawn uniformly."""
+
+Scale = int | float | tuple[float, float] | None
+"""Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a search is to do; several searches may follow one setup with different seeds."""
+
+    instance: Instance
+    stop: Stop
+    selector: Selector
+    portfolio: Portfolio
+    quotas: tuple[int, int]
+    acceptance: Acceptance
+    temperatures: tuple[float, float]
+    initial: Solution
+
+    def starting_from(self, initial: Solution) -> Setup:
+        """Return the same from another solution."""
+        return replace(self, initial=initial, temperatures=self.acceptance.temperatures(initial))
+
+
+def make_setup(
+    instance: Instance,
+    stop: Stop,
+    selector: Selector | None = None,
+    portfolio: Portfolio | None = None,
+    *,
+    scale: Scale = None,
+    acceptance: Acceptance | None = None,
+    initial: Solution | str | os.PathLike[str] = "savings",
+    seed: int | np.random.SeedSequence = 0,
+) -> Setup:
+    """Return the setup of a search, each choice left out being the default; ``seed`` is that of a random start."""
+    selector = Uniform() if selector is None else selector
+    portfolio = portfolio_for(selector) if portfolio is None else portfolio
+    acceptance = SimulatedAnnealing() if acceptance is None else acceptance
+    first = initial_solution(instance, initial, seed)
+    # Random tours say nothing about the distances in good routes.
+    typical = savings(instance) if isinstance(initial, str) and initial == "random" else first
+    quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
+    return Setup(instance, stop, selector, portfolio, quotas, acceptance, acceptance.temperatures(typical), first)
+
+
+def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop) -> None:
+    """Compile or load all that a search needs, so that its clock does not count it."""
+    loop.compiled_loop()
+    _ = portfolio.tables
+    selector.functions()
+    acceptance.compiled()
+    for rule in stop.rules:
+        _ = rule.compiled
+    tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]])
+    load_solution(new_state(tiny, 0), Solution(tiny, [[1]]))
+
+
+def portfolio_of(
+    choice: Portfolio | str | Sequence[str | Operator] | None, selector: Selector | None = None
+) -> Portfolio:
+    """Return the portfolio that a user's choice stands for; left out, the one that fits the selector."""
+    if choice is None:
+        return portfolio_for(Uniform() if selector is None else selector)
+    if isinstance(choice, str):
+        return portfolio_named(choice)
+    return choice if isinstance(choice, Portfolio) else make_portfolio("own", choice)
+
+
+def portfolio_for(selector: Selector) -> Portfolio:
+    """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
+    known = selector.made_for()
+    for portfolio in map(portfolio_named, ("modern", "paper")):
+        if not known or set(known) == set(portfolio.names):
+            return portfolio
+    return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
+
+
+def initial_solution(
+    instance: Instance, source: Solution | str | os.PathLike[str], seed: int | np.random.SeedSequence = 0
+) -> Solution:
+    """Return a start for a search: built by a named method, read from a file, or as given; always checked."""
+    if isinstance(source, Solution):
+        return Solution(instance, source.routes).checked("the initial solution")
+    if source == "savings":
+        return savings(instance)
+    if source == "insertion":
+        return nearest_insertion(instance)
+    if source == "random":
+        return random_tours(instance, seed)
+    return read_solution(instance, source).checked(os.fspath(source))
+
+
+def quotas_of(scale: Scale, customers: int) -> tuple[int, int]:
+    """Return the least and most customers to remove in an iteration."""
+    low, high = DEFAULT_SCALE if scale is None else scale if isinstance(scale, tuple) else (scale, scale)
+    if not 0 < low <= high or math.isinf(high):
+        raise InputError(f"scale {scale!r} must be a number above 0, or a pair of them with the smaller first.")
+    if any(value >= 1 and value != int(value) for value in (low, high)):
+        raise InputError(f"scale {scale!r} must be a whole number of customers, or a share below 1.")
+    least, most = (max(1, round(value * customers)) if value < 1 else int(value) for value in (low, high))
+    if least > most:
+        raise InputError(f"scale {scale!r} means {least} to {most} customers; the smaller must be first.")
+    return min(least, customers), min(most, customers)

@@ -1,0 +1,100 @@
+"""One iteration of ALNS, the only one there is: select, destroy, repair, accept or undo, note the outcome.
+
+It comes in two halves, because agents outside the compiled world choose the repair operator when they have seen what
+the destroy operator left. Search, lanes, baselines and training are made of them.
+"""
+
+from __future__ import annotations
+
+from neuralns.compiled.caching import compiled, inlined
+from neuralns.compiled.clock import ticks
+from neuralns.operators.contract import FINE, apply_destroy, apply_repair
+from neuralns.routes.edits import close_empty_routes, undo
+from neuralns.routes.history import remember
+from neuralns.routes.journal import checkpoint
+from neuralns.search.acceptance.rule import call_accepts
+from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR, call_choose, call_update
+
+NOISE = 1e-11
+"""A difference of costs below this share of them is the rounding of sums, not a change of the routes."""
+RECENT = 0.01
+"""Weight of an iteration in the share of candidates accepted of late."""
+
+
+@inlined
+def begin_step(state, tables, destroy, quota):
+    """Remove customers by a destroy operator; return a code of `contract`."""
+    state.status.quota = quota
+    checkpoint(state)
+    return apply_destroy(state, tables, destroy, quota)
+
+
+@inlined
+def end_step(state, tables, repair, accepts):
+    """Insert the removed customers by a repair operator and settle; return a code of `contract` and the outcome."""
+    code = apply_repair(state, tables, repair)
+    if code != FINE:
+        return code, REJECTED
+    return FINE, _settle(state, accepts)
+
+
+@inlined
+def _settle(state, accepts):
+    """Accept the routes or undo them, and bring the status up to date; return the outcome."""
+    remember(state)
+    status = state.status
+    candidate, current, best = state.cost, status.current, status.best
+    noise = NOISE * abs(current)
+    status.candidate = candidate
+    outcome, gain = REJECTED, 0.0
+    if call_accepts(accepts, (state, candidate)):
+        close_empty_routes(state)
+        outcome = BEST if candidate < best - noise else BETTER if candidate < current - noise else ACCEPTED
+        status.current = candidate
+        gain = current - candidate
+        if abs(gain) <= NOISE * abs(candidate):
+            gain = 0.0
+    else:
+        undo(state)
+    if outcome == BEST:
+        status.best = candidate
+        status.since_best = 0
+    else:
+        status.since_best += 1
+    status.gain = gain
+    status.since_gain = 0 if gain > 0.0 else status.since_gain + 1
+    status.acceptance += RECENT * ((1.0 if outcome != REJECTED else 0.0) - status.acceptance)
+    status.iteration += 1
+    return outcome
+
+
+@compiled
+def step(state, tables, choose, update, memory, accepts, quota, timed, times):
+    """Do one iteration by a selector; return a code of `contract`, the pair, and the outcome.
+
+    If it is ``timed``, the ticks spent on deciding and those of the whole are added to the two entries of ``times``.
+    """
+    begin = ticks() if timed else 0
+    status = state.status
+    # Selectors see the quota.
+    status.quota = quota
+    before = ticks() if timed else 0
+    destroy = call_choose(choose, (memory, state, DESTROY))
+    deciding = ticks() - before if timed else 0
+    code = begin_step(state, tables, destroy, quota)
+    if code != FINE:
+        return code, destroy, 0, REJECTED
+    before = ticks() if timed else 0
+    repair = call_choose(choose, (memory, state, REPAIR))
+    deciding += ticks() - before if timed else 0
+    current = status.current
+    code, outcome = end_step(state, tables, repair, accepts)
+    if code != FINE:
+        return code, destroy, repair, REJECTED
+    before = ticks() if timed else 0
+    call_update(update, (memory, destroy, repair, outcome, status.candidate - current))
+    if timed:
+        now = ticks()
+        times[0] += deciding + now - before
+        times[1] += now - begin
+    return FINE, destroy, repair, outcome

@@ -1,0 +1,111 @@
+"""Selectors written as plain Python classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from neuralns.compiled.structs import Struct, wholes
+from neuralns.errors import InputError
+from neuralns.operators.portfolio import Portfolio
+from neuralns.selection.fixed import Fixed
+from neuralns.selection.selector import Selector
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a selector written in Python is told before it chooses.
+
+    Attributes
+    ----------
+    iteration
+        Iterations done.
+    current, best, start
+        Costs of the current, the best and the initial solution.
+    left
+        Share of the time or iterations that is left.
+    destroys, repairs
+        Names of the operators to choose from.
+    """
+
+    iteration: int
+    current: float
+    best: float
+    start: float
+    left: float
+    destroys: tuple[str, ...]
+    repairs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a pair of operators, used for ``iterations`` iterations in a row."""
+
+    destroy: str
+    repair: str
+    iterations: int
+    accepted: int
+    improved: int
+    new_best: int
+    change: float
+
+
+class Chooser(Protocol):
+    """What `PythonSelector` takes: an object with these two methods."""
+
+    def choose(self, situation: Situation) -> tuple[str, str]:
+        """Return the names of a destroy and a repair operator."""
+
+    def update(self, outcome: Outcome) -> None:
+        """Take note of what came of them; ``change`` is the current cost after less before."""
+
+
+@dataclass(frozen=True, eq=False)
+class PythonSelector(Selector):
+    """A selector of your own in plain Python, asked every so many iterations; in between the search runs compiled.
+
+    Parameters
+    ----------
+    chooser
+        An object with ``choose(situation)`` and ``update(outcome)``.
+    every
+        Iterations between two questions. At 1 it decides on every iteration, at the speed of Python.
+    """
+
+    chooser: Chooser
+    every: int = 100
+    name: str = "own"
+
+    adapts: ClassVar[bool] = True
+    fields: ClassVar = {"pair": wholes}
+
+    def __post_init__(self) -> None:
+        for method in ("choose", "update"):
+            if not callable(getattr(self.chooser, method, None)):
+                raise InputError(f"selector {self.chooser!r:.60} has no method {method!r}.")
+        if self.every < 1:
+            raise InputError(f"a selector asked every {self.every} iterations cannot work; at least 1 is needed.")
+
+    @property
+    def asked_every(self) -> int:
+        return self.every
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        return self.new_memory(pair=np.zeros(2, np.int64))
+
+    def ask(self, situation: Situation, memory: Struct) -> tuple[str, str]:
+        answer = self.chooser.choose(situation)
+        if not (isinstance(answer, tuple) and len(answer) == 2):
+            raise InputError(f"selector {self.name!r} chose {answer!r:.60}, not the names of two operators.")
+        for place, (name, known) in enumerate(zip(answer, (situation.destroys, situation.repairs), strict=True)):
+            if name not in known:
+                raise InputError(f"selector {self.name!r} chose {name!r:.60}, which is not among {', '.join(known)}.")
+            memory.pair[place] = known.index(name)
+        return answer
+
+    def tell(self, outcome: Outcome) -> None:
+        self.chooser.update(outcome)
+
+    choose = staticmethod(Fixed.choose)

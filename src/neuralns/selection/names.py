@@ -1,0 +1,122 @@
+"""Selectors by name: what a name means is the same on every command line and in Python.
+
+=========================  ========================================================================================
+``random``                 every operator with equal probability
+``roulette``               the classic wheel
+``ucb``, ``thompson``      bandits
+``fixed:DESTROY,REPAIR``   one pair, always (``fixed:DESTROY/REPAIR`` in lists, where commas part names)
+``best-fixed``             the pair that does best in trials: short searches, or training episodes for ``evaluate``
+``lrw``                    the learned wheel, trained on episodes first (``evaluate`` only)
+``lrw:FILE``               the learned wheel of a policy file
+``adaptive:FILE``          the same, going on to adapt
+``FILE``, ``NAME``         a policy file, or a bundled policy
+``FILE@0.1``               the same with a temperature; left out, it is 0.01 in searches and 0 in episodes
+``FILE`` with ``{seed}``   another policy for each seed (``evaluate`` only)
+``oracle``                 simulation (``evaluate`` only)
+=========================  ========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from neuralns.errors import InputError
+from neuralns.selection.bandit import AlphaUCB, Thompson
+from neuralns.selection.fixed import Fixed
+from neuralns.selection.learned_roulette import learned_roulette
+from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
+from neuralns.selection.policy_file import Policy, is_policy, read_policy
+from neuralns.selection.roulette import Roulette
+from neuralns.selection.selector import Selector
+from neuralns.selection.uniform import Uniform
+
+_NAMED: dict[str, Callable[[], Selector]] = {
+    "random": Uniform,
+    "roulette": Roulette,
+    "ucb": AlphaUCB,
+    "thompson": Thompson,
+}
+
+
+def selector_named(
+    name: str,
+    temperature: float | None = None,
+    every: int = 1,
+    best_fixed: Callable[[], Fixed] | None = None,
+    learned_wheel: Callable[[], Selector] | None = None,
+) -> Selector:
+    """Return the selector of a name.
+
+    Parameters
+    ----------
+    temperature, every
+        Of a policy that comes without a temperature in its name, and how many iterations its choices hold.
+    best_fixed, learned_wheel
+        How ``best-fixed`` and ``lrw`` are found, where they can be.
+
+    Examples
+    --------
+    >>> selector_named("fixed:worst-node,greedy")
+    Fixed(destroy='worst-node', repair='greedy')
+    """
+    if name in _NAMED:
+        return _NAMED[name]()
+    if name == "best-fixed" and best_fixed is not None:
+        return best_fixed()
+    if name == "lrw" and learned_wheel is not None:
+        return learned_wheel()
+    if name in ("best-fixed", "lrw", "oracle"):
+        raise InputError(f"selector {name!r} {_ELSEWHERE[name]}")
+    if name.startswith("fixed:"):
+        pair = name.removeprefix("fixed:").replace("/", ",").split(",")
+        if len(pair) == 2 and all(pair):
+            return Fixed(pair[0].strip(), pair[1].strip())
+        raise InputError(f"selector {name!r} is not a pair; write 'fixed:DESTROY,REPAIR'.")
+    kind, _, path = name.partition(":")
+    if kind in ("lrw", "adaptive") and path:
+        wheel = learned_roulette(read_policy(path), path)
+        if kind == "lrw":
+            return wheel
+        return Roulette(name=name, learned=dict(zip(wheel.operators, wheel.weights, strict=True)))
+    path, at, number = name.rpartition("@")
+    if at and is_policy(path) and not is_policy(name):
+        try:
+            temperature = float(number)
+        except ValueError:
+            raise InputError(f"selector {name!r}: temperature {number!r} is not a number.") from None
+        return selector_from(read_policy(path), name, temperature, every)
+    if is_policy(name) or name.endswith(".policy"):
+        return selector_from(read_policy(name), name, temperature, every)
+    raise InputError(
+        f"selector {name!r} is not known; choose {', '.join(_NAMED)}, best-fixed, fixed:DESTROY,REPAIR, a policy, "
+        "lrw:FILE or adaptive:FILE."
+    )
+
+
+_ELSEWHERE = {
+    "best-fixed": "is found by trials, for which there is nothing to try it on here.",
+    "lrw": "is trained on episodes; train it by 'neuralns train --network lrw' and give lrw:FILE.",
+    "oracle": "plays episodes of the MDP only ('neuralns evaluate').",
+}
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names in a list parted by commas; the comma of a fixed pair parts nothing.
+
+    >>> split_names("random, fixed:string,blinks, fixed:string/regret-2")
+    ['random', 'fixed:string,blinks', 'fixed:string/regret-2']
+    """
+    found: list[str] = []
+    for part in (piece.strip() for piece in text.split(",")):
+        if found and found[-1].startswith("fixed:") and not any(mark in found[-1] for mark in "/,"):
+            found[-1] += f",{part}"
+        elif part:
+            found.append(part)
+    return found
+
+
+def selector_from(policy: Policy, name: str, temperature: float | None = None, every: int = 1) -> Selector:
+    """Return the selector that a policy describes."""
+    if policy.network == "lrw":
+        return learned_roulette(policy, name)
+    return PolicySelector(policy, DEFAULT_TEMPERATURE if temperature is None else temperature, name, every)

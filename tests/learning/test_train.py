@@ -1,0 +1,83 @@
+"""Training as one call: what the command line can do, Python can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neuralns import InputError, SimulatedAnnealing, generate_x, read_policy, train
+from neuralns.learning.run import seed_file
+from neuralns.learning.train import configured
+
+FEW: dict[str, Any] = {
+    "network": "small", "steps": 40, "tours": 16, "lanes": 4, "validate_every": 20, "setting": "paper", "customers": 20,
+    "portfolio": "paper-3",
+}  # fmt: skip
+
+
+def test_a_policy_is_trained_and_written(tmp_path: Path) -> None:
+    done = train("C101", tmp_path / "mine.policy", seeds=2, command="as written here", **FEW)
+    assert done.finished
+    assert done.step == 40
+    assert len(done.policies) == len(done.validation) == len(done.tests) == 2
+    written = read_policy(tmp_path / "mine.policy")
+    assert written.card["command"] == "as written here"
+    assert written.card["training"]["steps"] == 40
+    assert written.card["validation_reward"] == done.validation[done.best] == done.policy.card["validation_reward"]
+    assert seed_file(tmp_path / "mine.policy", 1).is_file()
+
+
+def test_nothing_is_written_without_an_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert train("C101", **FEW).policy.network == "small"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_instances_may_be_given() -> None:
+    done = train([generate_x(12, seed=1), generate_x(14, seed=2)], **{**FEW, "customers": None})
+    assert done.policy.card["sizes"] == [12, 14]
+    assert len(done.policy.card["instances"]) == 2
+
+
+def test_seeds_may_be_named() -> None:
+    done = train("C101", seeds=[7, 3], **FEW)
+    assert [policy.card["seed"] for policy in done.policies] == [7, 3]
+
+
+def test_a_policy_can_learn_under_annealing() -> None:
+    done = train("C101", acceptance=SimulatedAnnealing(10.0, 1.0), **FEW)
+    assert done.policy.card["acceptance"] == "SimulatedAnnealing(start=10.0, end=1.0)"
+    assert train("C101", acceptance="annealing", **FEW).policy.card["acceptance"] == "annealing"
+
+
+def test_the_learned_wheel_is_trained_too(tmp_path: Path) -> None:
+    done = train("C101", tmp_path / "wheel.policy", network="lrw", customers=20, portfolio="paper-3", seeds=2)
+    assert read_policy(tmp_path / "wheel.policy").card["validation_reward"] == max(filter(None, done.validation))
+
+
+def test_a_preset_is_changed_only_where_asked() -> None:
+    config = configured("strong", "small", steps=7, hidden=None)
+    assert config.steps == 7
+    assert config.hidden == configured("strong", "small").hidden
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"speed": 3}, "a training has no 'speed' to set; there are network, features, "),
+        ({"network": "tree"}, "network 'tree' is not known"),
+        ({"preset": "weak"}, "preset 'weak' is not known"),
+        ({"seeds": 0}, "0 seeds asked for; at least 1 is needed."),
+        ({"acceptance": "never"}, "acceptance 'never' is not known; choose always, improving, annealing."),
+    ],
+)
+def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        train("C101", **{**FEW, **changes})
+
+
+def test_no_instance_is_refused() -> None:
+    with pytest.raises(InputError, match="training needs at least one instance"):
+        train([], **FEW)

@@ -1,0 +1,223 @@
+"""Solutions into states and out again, and copies of states."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
+from neuralns import Instance, Solution, portfolio_named, random_tours
+from neuralns.compiled.random import seed_generator
+from neuralns.routes import transfer
+from neuralns.routes.edits import close_empty_routes, insert, remove, undo
+from neuralns.routes.evaluate import best_insertion, distance
+from neuralns.routes.history import remember
+from neuralns.routes.journal import checkpoint
+from neuralns.routes.layout import FIELDS
+from neuralns.routes.transfer import (
+    State,
+    copy_routes,
+    export_routes,
+    flatten,
+    load_solution,
+    new_state,
+    routes_of,
+    unflatten,
+)
+
+# --- In and out. -----------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=40)
+@given(random_instances(), st.integers(0, 1000))
+def test_a_solution_comes_out_as_it_went_in(instance: Instance, seed: int) -> None:
+    start = random_tours(instance, seed)
+    state = new_state(instance, seed, solution=start)
+    assert solution_in(state, instance) == start
+    assert state.cost == pytest.approx(start.cost, rel=1e-9)
+    assert (state.n_routes, state.n_removed, state.fault) == (len(start.routes), 0, 0)
+    customers, starts = flatten(start)
+    assert customers.tolist() == [customer for route in start.routes for customer in route]
+    assert [list(route) for route in start.routes] == unflatten(customers, starts, len(start.routes))
+    row, ends = np.zeros(instance.customers, np.int32), np.zeros(instance.customers + 1, np.int32)
+    assert export_routes(state, row, ends) == len(start.routes)
+    assert unflatten(row, ends, len(start.routes)) == routes_of(state)
+    # Another solution takes its place, whatever happened in between.
+    shuffle_about(state, 5)
+    other = random_tours(instance, seed + 1)
+    load_solution(state, other)
+    assert solution_in(state, instance) == other
+    error, met, links = books(state)
+    assert (met, links) == (instance.customers, 0)
+    assert error == pytest.approx(0.0, abs=1e-7)
+
+
+def test_customers_on_the_removal_list_are_not_exported() -> None:
+    state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    remove(state, 1)
+    remove(state, 3)
+    assert routes_of(state) == [[2]]
+
+
+def test_a_state_without_a_solution_has_nobody_on_a_route() -> None:
+    instance = Instance("line", [0, 1, 1], 2, [[0, 0], [1, 0], [2, 0]])
+    state = new_state(instance, 0)
+    assert routes_of(state) == []
+    assert state.route.tolist() == [-1] * 3
+
+
+def test_the_generator_follows_the_seed() -> None:
+    instance = Instance("line", [0, 1, 1], 2, [[0, 0], [1, 0], [2, 0]])
+    sequence = np.random.SeedSequence(5)
+    rows = [new_state(instance, seed).random.tolist() for seed in (5, 5, 6, sequence)]
+    assert rows[0] == rows[1] == rows[3] != rows[2]
+    assert rows[0] == np.random.SeedSequence(5).generate_state(4, np.uint64).tolist()
+
+
+def test_the_table_of_repairs_is_made_for_the_quota() -> None:
+    instance = Instance("line", [0.0] + [1.0] * 9, 3, np.arange(20).reshape(10, 2))
+    assert new_state(instance, 0).table_delta.shape == (81,)
+    assert new_state(instance, 0, quota=2).table_delta.shape == (18,)
+
+
+def test_a_node_knows_all_others_by_distance_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def neighbours() -> Any:
+        instance = Instance("line", [0.0] + [1.0] * 5, 5, [[0, 0], [1, 0], [3, 0], [7, 0], [15, 0], [31, 0]])
+        return new_state(instance, 0).neighbours
+
+    full = neighbours()
+    assert full[1, :4].tolist() == [2, 3, 4, 5]
+    assert full[4, :4].tolist() == [3, 2, 1, 5]
+    monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 4)
+    monkeypatch.setattr(transfer, "SOME_NEIGHBOURS", 2)
+    assert neighbours().tolist() == full[:, :2].tolist()
+
+
+def test_a_yardstick_of_lengths_is_the_mean_distance_to_the_depot() -> None:
+    state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -3.0])
+    assert state.unit == 3.0
+    heap = Instance("heap", [0, 1], 1, [[2, 2], [2, 2]])
+    assert new_state(heap, 0).unit == 1.0
+
+
+# --- States of one instance. -----------------------------------------------------------------------------------------
+
+
+def test_states_of_one_instance_share_what_never_changes_and_nothing_else() -> None:
+    first, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0], vehicle_cost=7.0)
+    beside = new_state(start.instance, 1, history=True, solution=start)
+    twin = Instance("line", start.instance.demands, 100, start.instance.points, vehicle_cost=7.0)
+    apart = new_state(twin, 1, history=True, solution=Solution(twin, start.routes))
+    for field in FIELDS:
+        one, other = getattr(first, field.name), getattr(beside, field.name)
+        if isinstance(one, np.ndarray) and one.size:
+            assert np.shares_memory(one, other) == (field.per == "instance"), field.name
+        if field.per == "instance":
+            assert np.array_equal(one, getattr(apart, field.name)), field.name
+    shuffle_about(beside, 20)
+    shuffle_about(apart, 20)
+    assert routes_of(beside) == routes_of(apart)
+    assert beside.cost == apart.cost
+    assert solution_in(first, start.instance) == start
+    assert first.random.tolist() != beside.random.tolist()
+    without = new_state(start.instance, 1)
+    assert without.history.shape == (0, 0)
+    assert first.history.shape == (4, 4)
+
+
+def test_a_state_outlives_the_one_it_shares_with_and_the_instance() -> None:
+    first, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    beside = new_state(start.instance, 1, solution=start)
+    del first, start
+    gc.collect()
+    assert [distance(beside, 0, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]
+    remove(beside, 2)
+    assert best_insertion(beside, 2, 0) == (8.0, 0)
+
+
+def test_what_states_share_is_forgotten_with_the_instance() -> None:
+    instance = Instance("line", [0, 1, 1], 2, [[0, 0], [1, 0], [2, 0]])
+    new_state(instance, 0)
+    before = len(transfer._common)
+    del instance
+    gc.collect()
+    assert len(transfer._common) < before
+
+
+# --- Copies. ---------------------------------------------------------------------------------------------------------
+
+
+def small_numbers(state: State) -> tuple[float, ...]:
+    """F of the start, share of the budget left, quota, routes, F, removed customers, fault."""
+    status = state.status
+    return status.start, status.left, status.quota, state.n_routes, state.cost, state.n_removed, state.fault
+
+
+@settings(deadline=None, max_examples=40)
+@given(random_instances(most=15), st.integers(0, 1000), st.data())
+def test_a_copy_of_the_routes_goes_the_same_way_with_the_same_random_numbers(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    portfolios = portfolio_named("paper"), portfolio_named("modern-all")
+    destroys = [entry for portfolio in portfolios for entry in portfolio.destroys]
+    repairs = [entry for portfolio in portfolios for entry in portfolio.repairs]
+    source, _ = started(instance, seed)
+    target, _ = started(instance, seed + 1)
+    quota = data.draw(st.integers(1, instance.customers))
+
+    def pair(state: State, destroy: int, repair: int) -> None:
+        checkpoint(state)
+        destroys[destroy].apply(state, quota)
+        repairs[repair].apply(state)
+        remember(state)
+        close_empty_routes(state)
+
+    choices = st.tuples(st.integers(0, len(destroys) - 1), st.integers(0, len(repairs) - 1))
+    pair(source, *data.draw(choices))
+    pair(target, *data.draw(choices))
+    copy_routes(source, target)
+    assert small_numbers(target) == small_numbers(source)
+    for state in (source, target):
+        seed_generator(state, np.uint64(seed))
+    for _ in range(3):
+        choice = data.draw(choices)
+        pair(source, *choice)
+        pair(target, *choice)
+        assert solution_in(target, instance).routes == solution_in(source, instance).routes
+        assert target.cost == source.cost
+        assert np.array_equal(target.history, source.history)
+    error, met, links = books(target)
+    assert (met, links) == (instance.customers, 0)
+    assert error == pytest.approx(0.0, abs=1e-7)
+
+
+def test_a_copy_has_the_circumstances_but_neither_the_generator_nor_the_faults() -> None:
+    source, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    target = new_state(start.instance, 9, history=True)
+    source.status.left, source.status.quota, source.fault = 0.25, 3, 1
+    source.status.iteration, source.status.temperature = 12, 3.5
+    before = target.random.tolist()
+    copy_routes(source, target)
+    assert target.random.tolist() == before
+    assert small_numbers(source) == (14.0, 0.25, 3, 2, 14.0, 0, 1)
+    assert small_numbers(target) == (14.0, 0.25, 3, 2, 14.0, 0, 0)
+    assert (target.status.iteration, target.status.temperature) == (12, 3.5)
+    assert solution_in(target, start.instance) == start
+
+
+def test_edits_of_a_copy_leave_the_source_alone_and_can_be_undone() -> None:
+    source, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    target = new_state(start.instance, 9, history=True)
+    copy_routes(source, target)
+    remove(target, 2)
+    remove(target, 3)
+    insert(target, 3, 0, 1)
+    assert solution_in(source, start.instance) == start
+    undo(target)
+    assert solution_in(target, start.instance) == start
+    assert target.cost == source.cost

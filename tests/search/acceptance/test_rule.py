@@ -1,0 +1,121 @@
+"""Acceptance rules, a user's own among them: they run compiled and drive a search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from helpers import decides
+from neuralns import (
+    Acceptance,
+    Always,
+    HillClimbing,
+    MaxIterations,
+    OperatorError,
+    RecordToRecord,
+    SimulatedAnnealing,
+    Solution,
+    solve,
+)
+from neuralns.compiled.random import random
+
+
+@pytest.mark.parametrize("rule", [HillClimbing(), Always(), RecordToRecord(), SimulatedAnnealing()])
+def test_every_rule_drives_a_search(rule: Acceptance) -> None:
+    result = solve("E-n22-k4", MaxIterations(500), acceptance=rule, initial="random")
+    assert result.feasible
+    assert result.cost < result.initial.cost
+    if isinstance(rule, HillClimbing):
+        assert result.trace.current == result.trace.best
+    if isinstance(rule, Always):
+        assert all(use.accepted == use.used for use in result.operators)
+
+
+class Never(Acceptance):
+    """Accept nothing."""
+
+    @staticmethod
+    def accepts(state, candidate):
+        return False
+
+
+class SomeTimes(Acceptance):
+    """Accept with the chance that is left of the run."""
+
+    @staticmethod
+    def accepts(state, candidate):
+        return random(state) < state.status.left
+
+
+@dataclass(frozen=True)
+class Threshold(Acceptance):
+    """Accept what is worse by less than the temperature (Dueck & Scheuer 1990)."""
+
+    start: float = 10.0
+
+    def temperatures(self, initial: Solution) -> tuple[float, float]:
+        return self.start, self.start / 100
+
+    @staticmethod
+    def accepts(state, candidate):
+        return candidate < state.status.current + state.status.temperature
+
+
+def test_a_rule_of_ones_own_decides() -> None:
+    result = solve("E-n22-k4", MaxIterations(200), acceptance=Never(), initial="random")
+    assert result.routes == [list(route) for route in result.initial.routes]
+    assert all(use.accepted == 0 for use in result.operators)
+    half = solve("E-n22-k4", MaxIterations(4000), acceptance=SomeTimes(), seed=1)
+    accepted = sum(use.accepted for use in half.operators if use.phase == "destroy")
+    assert accepted / 4000 == pytest.approx(0.5, abs=0.03)
+
+
+def test_a_rule_of_ones_own_has_its_temperatures() -> None:
+    result = solve("E-n22-k4", MaxIterations(100), acceptance=Threshold(50.0))
+    assert result.trace.temperature[-1] == pytest.approx(50.0 * 0.01 ** (99 / 100))
+    assert result.feasible
+    assert decides(Threshold(), 10.0, 104.0, 95.0, 90.0)
+    assert not decides(Threshold(), 10.0, 105.0, 95.0, 90.0)
+
+
+def test_a_rule_of_ones_own_runs_as_the_built_in_one_that_it_equals() -> None:
+    class Climbing(Acceptance):
+        @staticmethod
+        def accepts(state, candidate):
+            return candidate <= state.status.current
+
+    own, built_in = (solve("E-n22-k4", MaxIterations(500), acceptance=rule) for rule in (Climbing(), HillClimbing()))
+    assert own.routes == built_in.routes
+    assert own.operators == built_in.operators
+
+
+class Nonsense(Acceptance):
+    """Asks for what is not there."""
+
+    @staticmethod
+    def accepts(state, candidate):
+        return state.status.nonsense > candidate
+
+
+class Text(Acceptance):
+    """Gives no answer."""
+
+    @staticmethod
+    def accepts(state, candidate):
+        return "perhaps"
+
+
+@pytest.mark.parametrize("rule", [Nonsense(), Text()], ids=lambda rule: type(rule).__name__)
+def test_a_rule_that_does_not_compile_is_named_in_one_sentence(rule: Any) -> None:
+    said = f"^acceptance rule '{type(rule).__name__}' does not compile: "
+    with pytest.raises(OperatorError, match=said) as caught:
+        solve("E-n22-k4", MaxIterations(10), acceptance=rule)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_rules_of_one_class_share_their_compiled_function() -> None:
+    assert SimulatedAnnealing(5.0).compiled() is SimulatedAnnealing(7.0).compiled()
+    assert SimulatedAnnealing().compiled() is not RecordToRecord().compiled()
