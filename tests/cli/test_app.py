@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -117,3 +118,37 @@ def test_a_reader_that_leaves_early_gets_no_traceback() -> None:
     done = subprocess.run([*COMMAND, "instances"], stdout=given, stderr=subprocess.PIPE, text=True, check=False)
     os.close(given)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "start"),
+    [
+        (MemoryError(), 2, "neuralns: the memory of this machine is not enough; "),
+        (KeyboardInterrupt(), 130, "neuralns: stopped by SIGINT."),
+    ],
+)
+def test_too_little_memory_and_a_stop_are_a_sentence_each(
+    monkeypatch: pytest.MonkeyPatch, raised: BaseException, code: int, start: str
+) -> None:
+    def fail() -> None:
+        raise raised
+
+    monkeypatch.setattr("neuralns.cli.app.app", fail)
+    outcome = invoke("info", "C101")
+    assert (outcome.code, outcome.stdout, outcome.stderr.count("\n")) == (code, "", 1)
+    assert outcome.stderr.startswith(start)
+
+
+def test_ctrl_c_while_the_program_loads_is_a_sentence() -> None:
+    program = """
+import sys
+class Stop:
+    def find_spec(self, name, path=None, target=None):
+        if name == "neuralns.cli.app":
+            raise KeyboardInterrupt
+from neuralns.cli import main
+sys.meta_path.insert(0, Stop())
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "neuralns: stopped by SIGINT.\n")

@@ -525,3 +525,41 @@ def test_a_policy_read_from_its_file_plays_like_the_one_written(tmp_path: Path) 
     assert np.array_equal(found[0].rewards, found[1].rewards)
     assert found[0].uses.tolist() == found[1].uses.tolist()
     assert portfolio_named("paper").names == mdp.portfolio.names
+
+
+# --- Files from strangers. --------------------------------------------------------------------------------------------
+
+
+def test_numbers_that_are_infinite_in_32_bits_are_refused() -> None:
+    policy = fixed_values("random-node,greedy", [0, 0])
+    huge = {**policy.tensors, "layers.0.bias": np.array([[1e300, 0.0]])}
+    with pytest.raises(InputError, match=r"'layers\.0\.bias' are missing, of a wrong shape or not finite\.$"):
+        PolicySelector(Policy(policy.card, huge))
+
+
+def test_layers_without_width_ask_for_no_memory() -> None:
+    card = {**fixed_values("random-node,greedy", [0, 0]).card, "network": "gat", "graph": "complete"}
+    inputs = len(RICH.nodes)
+    tensors = {
+        "layers.0.weight": np.zeros((inputs, 0), np.float32),
+        "layers.0.source": np.zeros((1 << 31, 0), np.float32),
+        "layers.0.target": np.zeros((1 << 31, 0), np.float32),
+        "layers.0.bias": np.zeros(0, np.float32),
+        "head.weight": np.zeros((len(RICH.globals), 2), np.float32),
+        "head.bias": np.zeros((1, 2), np.float32),
+    }
+    with pytest.raises(InputError, match="of a wrong shape"):
+        PolicySelector(Policy(card, tensors))
+
+
+def test_layers_wider_than_any_that_is_trained_are_refused() -> None:
+    policy = fixed_values("random-node,greedy", [0, 0])
+    inputs = len(RICH.globals)
+    wide = {
+        "layers.0.weight": np.zeros((inputs, 4097), np.float32),
+        "layers.0.bias": np.zeros((1, 4097), np.float32),
+        "layers.1.weight": np.zeros((4097, 2), np.float32),
+        "layers.1.bias": np.zeros((1, 2), np.float32),
+    }
+    with pytest.raises(InputError, match="do not fit its card"):
+        PolicySelector(Policy(policy.card, wide))

@@ -40,7 +40,7 @@ CARD = {
 }
 POLICY = Policy(
     CARD,
-    {"w": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([0.5]), "steps": np.array([7], np.int64)},
+    {"w": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array([0.5]), "steps": np.array([7.0])},
 )
 CONTENT = policy_bytes(POLICY)
 
@@ -95,7 +95,7 @@ def test_a_view_into_another_array_is_written_by_its_values(tmp_path: Path) -> N
         (CONTENT[:40], "is not a policy file, or is damaged"),
         (CONTENT + b"\0", "is not a policy file, or is damaged"),
         (CONTENT[:8] + b"[" + CONTENT[9:], "is not a policy file, or is damaged"),
-        (raw_file({"w": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}, b"\0\0"), "is not a policy file"),
+        (raw_file({"w": {"dtype": "BF16", "shape": [1], "data_offsets": [0, 2]}}, b"\0\0"), "are of type BF16"),
         (save({"w": np.zeros(1)}), "is a safetensors file without a readable card of neuralns."),
         (save({"w": np.zeros(1)}, metadata={"neuralns": "{"}), "without a readable card"),
         (save({"w": np.zeros(1)}, metadata={"other": json.dumps(CARD)}), "without a readable card"),
@@ -105,6 +105,38 @@ def test_a_view_into_another_array_is_written_by_its_values(tmp_path: Path) -> N
         (with_card({"format": 1, "network": "mlp"}), "without a readable card"),
         (with_card({"format": 1, "network": "mlp", "operators": {"destroy": ["zone"]}}), "without a readable card"),
         (with_card({"network": "mlp", "operators": {"destroy": [1], "repair": []}}), "without a readable card"),
+        (with_card({"network": "mlp", "operators": {"destroy": "zone", "repair": ["greedy"]}}), "'operators'"),
+        (with_card({"network": "mlp", "operators": {"destroy": ["zone"], "repair": []}}), "'operators'"),
+        (with_card({"network": "mlp", "operators": {"destroy": ["zone"] * 2, "repair": ["greedy"]}}), "'operators'"),
+        *(
+            (
+                with_card({**CARD, "format": 1, entry: value}),
+                f"without a readable card of neuralns (its entry {entry!r})",
+            )
+            for entry, value in (
+                ("instances", 3),
+                ("instances", [1]),
+                ("sizes", "20"),
+                ("sizes", ["20"]),
+                ("sizes", [0]),
+                ("scale", True),
+                ("scale", 1.5),
+                ("nodes", -1),
+                ("nodes", "many"),
+                ("nodes", 10**30),
+                ("setting", ["paper"]),
+                ("graph", {}),
+            )
+        ),
+        (save({"w": np.zeros(1)}, metadata={"neuralns": "[" * 10**6}), "without a readable card"),
+        (save({"w": np.zeros(1)}, metadata={"neuralns": '{"a":' * 10**5}), "without a readable card"),
+        (
+            save({"w": np.zeros(1, np.int64)}, metadata={"neuralns": json.dumps(CARD)}),
+            "are of type I64, not F32",
+        ),
+        (save({"w": np.zeros(1, np.float16)}, metadata={"neuralns": json.dumps(CARD)}), "are of type F16"),
+        (raw_file({"w": {"dtype": "F32", "shape": [1 << 31, 0], "data_offsets": [0, 0]}}), "'w' are an empty table."),
+        (raw_file({"w": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}}), "is not a policy file"),
         (with_card({**CARD, "format": 2}), "has policy format 2, but this version reads 1."),
         (with_card(CARD), "has policy format None, but this version reads 1."),
     ],
@@ -113,6 +145,13 @@ def test_what_is_not_a_policy_is_refused_by_its_name(tmp_path: Path, content: by
     path = tmp_path / "mine.policy"
     path.write_bytes(content)
     assert sentence in refusal(path)
+
+
+def test_a_file_larger_than_any_policy_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.policy"
+    with path.open("wb") as file:
+        file.truncate((1 << 28) + 1)
+    assert refusal(path) == "is larger than the 256 MiB that a policy may have."
 
 
 def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ from neuralns.errors import InputWarning, NeuralnsError
 
 def main() -> None:
     """Run the command line; an error raised on purpose becomes one sentence and exit code 2."""
-    from neuralns.cli.app import app
-
     try:
+        from neuralns.cli.app import app
+        from neuralns.cli.printing import take_any_text
+
+        take_any_text()
         try:
             with _plain_warnings():
                 app()
@@ -22,6 +24,13 @@ def main() -> None:
             sys.stdout.flush()
     except NeuralnsError as error:
         _say(error)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        # Searches and trainings answer it themselves; this one came before or after their work.
+        _say("stopped by SIGINT.")
+        sys.exit(130)
+    except MemoryError:
+        _say("the memory of this machine is not enough; take fewer customers, operators without history, or workers.")
         sys.exit(2)
     except BrokenPipeError:
         # The reader of our output, such as head, has left.
@@ -34,8 +43,10 @@ def main() -> None:
 
 
 def _say(sentence: object) -> None:
+    from neuralns.cli.printing import clean
+
     # Names and values taken from files can break lines.
-    print(f"neuralns: {' '.join(str(sentence).split())}", file=sys.stderr)
+    print(f"neuralns: {clean(' '.join(str(sentence).split()))}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,10 +1,50 @@
-"""How commands print: names and paths as they are, since brackets and colons are markup and emoji to rich."""
+"""How commands print: names and paths as they are, since brackets and colons are markup and emoji to rich.
+
+What a file says never steers a terminal: control characters and escape codes are shown, not sent.
+"""
 
 from __future__ import annotations
 
-from rich.console import Console
+import io
+import sys
+import unicodedata
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that steer a terminal, turn the direction of a text or break its lines."""
+
+
+def clean(text: str) -> str:
+    r"""Return a text with every character that steers a terminal written out; ends of lines stay.
+
+    >>> clean("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode() if char != "\n" and unicodedata.category(char) in _UNSEEN else char
+        for char in text
+    )
+
+
+def take_any_text() -> None:
+    """Let standard output and errors take characters that their encoding lacks, written out."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+class _PlainConsole(Console):
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render, with all text cleaned; the codes of styles and of live views are added later."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(clean(segment.text), segment.style)
 
 
 def plain_console(stderr: bool = False, soft_wrap: bool = False) -> Console:
-    """Return a console that prints text unchanged."""
-    return Console(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
+    """Return a console that prints text unchanged, except for characters that would steer a terminal."""
+    return _PlainConsole(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)

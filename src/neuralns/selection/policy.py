@@ -32,6 +32,8 @@ DEFAULT_TEMPERATURE = 0.01
 NETWORKS = ("mlp", "small", "gat")
 
 MOST_LAYERS = 14
+MOST_WIDTH = 4096
+"""Widest layer: the memory of attention grows with it times the customers of an instance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,7 @@ class PolicySelector(Selector):
         return scale if isinstance(scale, int) else None
 
     def trained_on(self) -> tuple[str, ...]:
-        return tuple(self.policy.card.get("instances", ()))
+        return tuple(self.policy.card.get("instances") or ())
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         policy = self.policy
@@ -193,9 +195,13 @@ def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]
 
     def take(key: str, dimensions: int) -> npt.NDArray[np.float32]:
         values = tensors.get(key)
-        if values is None or values.ndim != dimensions or not np.isfinite(values).all():
-            raise InputError(f"{name}: the numbers {key!r} are missing, of a wrong shape or not finite.")
-        return values.astype(np.float32)
+        if values is not None and values.ndim == dimensions and values.size > 0 and values.dtype.kind == "f":
+            # Numbers of 64 bits can be finite and still too large for 32.
+            with np.errstate(over="ignore"):
+                single = values.astype(np.float32)
+            if np.isfinite(single).all():
+                return single
+        raise InputError(f"{name}: the numbers {key!r} are missing, of a wrong shape or not finite.")
 
     count = len({key.split(".")[1] for key in tensors if key.startswith("layers.")})
     layers: list[list[npt.NDArray[np.float32]]] = []
@@ -221,6 +227,7 @@ def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]
             fits = fits and weight.shape == (wide, bias.size)
             wide = bias.size
         fits = fits and wide == actions
+    fits = fits and all(layer[0].shape[1] <= MOST_WIDTH for layer in layers)
     if not fits:
         raise InputError(f"{name}: its numbers do not fit its card (damaged, or written by another program).")
     return layers

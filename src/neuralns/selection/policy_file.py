@@ -22,6 +22,9 @@ FORMAT = 1
 _KEY = "neuralns"
 _FOLDER = Path(__file__).parent / "policies"
 _SUFFIX = ".policy"
+_LARGEST = 1 << 28
+"""Most bytes of a policy file (256 MiB), some thousand times what the networks of this package need."""
+_NUMBER_TYPES = ("F32", "F64")
 
 
 @dataclass(frozen=True)
@@ -89,24 +92,72 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
             raise InputError(f"{name}: no such file, and no bundled policy of that name (see 'neuralns policy').")
         source = _FOLDER / f"{name}{_SUFFIX}"
     try:
+        if source.stat().st_size > _LARGEST:
+            raise InputError(f"{name}: is larger than the {_LARGEST >> 20} MiB that a policy may have.")
         with safe_open(source, framework="np") as file:
             metadata = file.metadata() or {}
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+            keys = list(file.keys())
+            for key in keys:
+                _check_tensor(name, key, file.get_slice(key))
+            tensors = {key: file.get_tensor(key) for key in keys}
+    except InputError:
+        raise
     except (SafetensorError, OSError, TypeError, ValueError) as error:
         raise InputError(f"{name}: is not a policy file, or is damaged ({error}).") from None
     try:
         card = json.loads(metadata[_KEY])
-        operators = card["operators"]
-        ok = isinstance(card["network"], str) and all(
-            isinstance(entry, str) for phase in ("destroy", "repair") for entry in operators[phase]
-        )
-    except (KeyError, TypeError, ValueError):
-        ok = False
-    if not ok:
-        raise InputError(f"{name}: is a safetensors file without a readable card of neuralns.")
+        wrong = _wrong_entry(card)
+    # A card can be nested deeper than Python follows.
+    except (KeyError, TypeError, ValueError, RecursionError):
+        wrong = ""
+    if wrong is not None:
+        which = f" (its entry {wrong!r})" if wrong else ""
+        raise InputError(f"{name}: is a safetensors file without a readable card of neuralns{which}.")
     if card.get("format") != FORMAT:
         raise InputError(f"{name}: has policy format {card.get('format')!r}, but this version reads {FORMAT}.")
     return Policy(card, tensors)
+
+
+def _check_tensor(name: str, key: str, values: Any) -> None:
+    """Refuse numbers of another type and empty tables, by the file's header alone, before they take memory."""
+    if values.get_dtype() not in _NUMBER_TYPES:
+        raise InputError(f"{name}: the numbers {key!r:.60} are of type {values.get_dtype()}, not F32 or F64.")
+    # An empty table takes no room in the file, whatever its other dimensions ask for.
+    if 0 in values.get_shape():
+        raise InputError(f"{name}: the numbers {key!r:.60} are an empty table.")
+
+
+def _wrong_entry(card: Any) -> str | None:
+    """Return the name of an entry that is not what the package will take it for, or None."""
+
+    def names(value: object) -> bool:
+        return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
+
+    def count(value: object) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**9
+
+    if not isinstance(card, dict):
+        return ""
+    operators = card.get("operators")
+    if not isinstance(operators, dict) or not all(
+        names(operators.get(phase)) and 0 < len(operators[phase]) == len(set(operators[phase]))
+        for phase in ("destroy", "repair")
+    ):
+        return "operators"
+    if not isinstance(card.get("network"), str):
+        return "network"
+    fits = {
+        "instances": names,
+        "sizes": lambda value: isinstance(value, list) and all(map(count, value)),
+        "scale": count,
+        "nodes": count,
+        "setting": lambda value: isinstance(value, str),
+        "graph": lambda value: isinstance(value, str),
+    }
+    for entry, is_fit in fits.items():
+        if card.get(entry) is not None and not is_fit(card[entry]):
+            return entry
+    return None
 
 
 def describe(policy: Policy) -> str:
