@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help solve test check bench reproduce docs dist format clean
+.PHONY: help solve test check fuzz bench reproduce docs dist format clean
 
 help:  ## Show what there is to make.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -43,6 +43,10 @@ check: $(VENV)/.made  ## Check style and types.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+SECONDS ?= 180
+fuzz: $(VENV)/.made  ## Try damaged files and random operators for some minutes (SECONDS=3600 for more).
+	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --seconds $(SECONDS)
 
 bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasium and torch in the same run.
 	@$(BIN)/python benchmarks/speed.py

@@ -7,11 +7,14 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import neuralns.search.solve
 import texts
 from commands import COMMAND, invoke, spawn
 from neuralns import Instance, read, read_solution, savings, write_instance
@@ -224,3 +227,77 @@ def test_what_cannot_be_used_is_refused_before_any_search(
     (tmp_path / "tiny.sol").write_text(texts.SOLUTIONS["sol"])
     assert sentence in invoke("solve", *arguments.split()).refusal()
     assert sorted(os.listdir(tmp_path)) == ["tiny.sol", "tiny.vrp"]
+
+
+# --- Results are never thrown away. -----------------------------------------------------------------------------------
+
+
+def take_away_in_time(monkeypatch: pytest.MonkeyPatch, folder: Path, rescue: Path) -> None:
+    """Let a folder vanish while the search runs."""
+    monkeypatch.setattr(tempfile, "tempdir", str(rescue))
+    search = neuralns.search.solve.solve
+
+    def search_and_remove(*arguments: Any, **options: Any) -> Any:
+        found = search(*arguments, **options)
+        folder.rmdir()
+        return found
+
+    monkeypatch.setattr(neuralns.search.solve, "solve", search_and_remove)
+
+
+@pytest.mark.filterwarnings("always::neuralns.errors.InputWarning")
+def test_results_whose_folder_is_gone_are_kept_in_another_place_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, rescue = tmp_path / "out", tmp_path / "rescue"
+    folder.mkdir()
+    rescue.mkdir()
+    take_away_in_time(monkeypatch, folder, rescue)
+    files = {"--output": folder / "a.sol", "--trace": folder / "a.csv", "--plot": folder / "a.png"}
+    outcome = invoke("solve", "E-n22-k4", *SHORT, "--json", *(word for pair in files.items() for word in pair))
+    assert outcome.code == 2
+    routes = json.loads(outcome.stdout)["routes"]
+    assert outcome.stderr.count("it is in ") == 3
+    kept = sorted(rescue.glob("*/*"))
+    assert sorted(path.name for path in kept) == ["a.csv", "a.png", "a.sol"]
+    assert all(str(path) in outcome.stderr for path in kept)
+    [solution] = rescue.glob("*/a.sol")
+    assert [list(route) for route in read_solution(read("E-n22-k4"), solution).routes] == routes
+
+
+@pytest.mark.filterwarnings("always::neuralns.errors.InputWarning")
+def test_routes_that_no_folder_takes_are_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    take_away_in_time(monkeypatch, folder, tmp_path / "nowhere")
+    outcome = invoke("solve", "E-n22-k4", *SHORT, "--output", folder / "a.sol")
+    assert outcome.code == 2
+    assert "nor can anything in" in outcome.stderr
+    numbers = [int(word) for line in outcome.stdout.partition("\nE-n22-k4\n")[2].splitlines() for word in line.split()]
+    assert sorted(numbers) == list(range(1, 22))
+
+
+def test_names_are_refused_before_the_search_as_they_will_be(tmp_path: Path) -> None:
+    named = Instance("n" * 300, [0, 1], 1, [[0, 0], [1, 1]])
+    write_instance(named, tmp_path / "long.json")
+    refusal = invoke("solve", tmp_path / "long.json", "--output", tmp_path / "{name}.sol").refusal()
+    assert refusal.endswith("cannot be written (File name too long).")
+
+
+def test_a_name_of_an_instance_does_not_leave_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    write_instance(Instance("../out", [0, 1], 1, [[0, 0], [1, 1]]), tmp_path / "climbing.json")
+    assert invoke("solve", tmp_path / "climbing.json", *SHORT, "--output", tmp_path / "in" / "{name}.sol").code == 0
+    assert os.listdir(tmp_path / "in") == [".._out.sol"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--iterations", 10**30), "is too large; at most 1e+15 is possible."),
+        (("--time", "1e300"), "is too large; at most 1e+15 is possible."),
+        (("--workers", 10**6), "number of workers 1000000 is too large; at most 1000 are possible."),
+    ],
+)
+def test_limits_beyond_all_measure_are_refused(words: tuple[object, ...], sentence: str) -> None:
+    assert invoke("solve", "E-n22-k4", *words).refusal().endswith(sentence)

@@ -772,3 +772,22 @@ def test_a_selector_that_reads_the_history_of_arcs_never_plays_without_it(featur
     except InputError:
         return
     assert uses.tolist() == [[2, 0, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("routes", "sentence"),
+    [
+        ([[1, 2], [2]], "customer 2 is visited 2 times"),
+        ([[1, 2], [4]], "route 2 visits 4"),
+        ([[1, 2], [-7]], "route 2 visits -7"),
+        ([[1, 2, 3]], "route 1 carries 3, above the capacity 2."),
+    ],
+)
+def test_a_start_that_is_no_solution_is_refused(routes: list[list[int]], sentence: str) -> None:
+    square = Instance("square", [0, 1, 1, 1], 2, [[0, 0], [0, 3], [4, 3], [4, 0]])
+    lanes = Lanes([make_mdp(square, portfolio="random-node,greedy", scale=1)] * 2)
+    good = Solution(square, [[1, 2], [3]])
+    with pytest.raises(InputError, match=rf"^the start of lane 1 does not fit square .*: .*{sentence}"):
+        lanes.reset([good, Solution(square, routes)], seeds_from(1, 2))
+    with pytest.raises(InputError, match=r"^numbers of starts must be from 0 to 0\.$"):
+        lanes.reset([good], seeds_from(1, 2), np.array([0, 1]))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from neuralns import InputError
-from neuralns.problem.distances import embed, euclidean, round_distances, rounding_named
+from neuralns.problem.distances import EMBED_LIMIT, embed, euclidean, round_distances, rounding_named
 
 
 # √2 = 1.4142..., √8 = 2.8284..., √29 = 5.3851...
@@ -42,3 +44,13 @@ def test_points_fitted_to_distances_of_the_plane_keep_them() -> None:
 def test_points_are_fitted_to_the_mean_of_both_directions() -> None:
     there_and_back = np.array([[0.0, 1.0], [7.0, 0.0]])
     assert euclidean(embed(there_and_back))[0, 1] == pytest.approx(5.0)
+
+
+def test_points_of_a_large_matrix_keep_its_distances_and_come_quickly() -> None:
+    true = np.random.default_rng(1).uniform(0, 100, (EMBED_LIMIT + 200, 2))
+    matrix = euclidean(true)
+    begin = time.perf_counter()
+    found = embed(matrix)
+    assert time.perf_counter() - begin < 5.0
+    assert np.allclose(euclidean(found), matrix, atol=1e-6)
+    assert np.array_equal(found, embed(matrix))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from math import inf
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import plane, random_instances, shuffle_about, solution_in, started
-from neuralns import Instance, Solution, portfolio_named
+from neuralns import Instance, MaxIterations, Solution, generate_x, portfolio_named, random_tours, solve
+from neuralns.routes import history
 from neuralns.routes.edits import close_empty_routes, insert, remove, undo
-from neuralns.routes.history import remember
+from neuralns.routes.history import MATRIX_LIMIT, new_history, remember, seen_cost
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import load_solution, new_state
 
@@ -78,3 +80,42 @@ def test_a_solution_that_is_loaded_begins_a_new_history() -> None:
     load_solution(state, Solution(solution.instance, [[1], [2]]))
     assert state.history[0, 1] == state.history[2, 0] == 6.0
     assert state.history[1, 2] == inf
+
+
+# --- Large instances: a table of fixed size. --------------------------------------------------------------------------
+
+
+def test_large_instances_have_a_table_that_grows_with_their_customers_only() -> None:
+    assert new_history(MATRIX_LIMIT).shape == (MATRIX_LIMIT + 1,) * 2
+    assert new_history(MATRIX_LIMIT + 1).size == 1 << 19
+    assert new_history(50_000).nbytes <= 70e6
+
+
+def test_in_a_table_an_arc_has_the_least_cost_seen_with_it_unless_another_shares_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(history, "MATRIX_LIMIT", 1)
+    solution = random_tours(generate_x(60, seed=1), 1)
+    state = new_state(solution.instance, 0, history=True, solution=solution)
+    assert state.history.shape[1] == 1024
+    seen = dict.fromkeys(arcs_of(solution), state.cost)
+    for number in range(50):
+        checkpoint(state)
+        DESTROYS[number % len(DESTROYS)].apply(state, 10)
+        REPAIRS[number % len(REPAIRS)].apply(state)
+        remember(state)
+        for arc in arcs_of(solution_in(state, solution.instance)):
+            seen[arc] = min(seen.get(arc, inf), state.cost)
+        close_empty_routes(state)
+    found = {arc: seen_cost(state, *arc) for arc in seen}
+    assert all(found[arc] <= cost * (1 + 1e-9) for arc, cost in seen.items())
+    shared = [arc for arc, cost in seen.items() if found[arc] < cost * (1 - 1e-9)]
+    assert len(shared) <= 0.2 * len(seen)
+    assert sum(seen_cost(state, tail, head) == inf for tail in range(61) for head in range(61)) > 2500
+
+
+def test_a_search_with_a_table_finds_routes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MATRIX_LIMIT", 1)
+    found = solve(generate_x(60, seed=1), MaxIterations(500), portfolio="historical,greedy")
+    assert found.feasible
+    assert found.cost < found.initial.cost

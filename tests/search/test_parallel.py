@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,3 +146,20 @@ def test_a_stopping_rule_of_ones_own_ends_all_workers() -> None:
     result = solve("E-n22-k4", MaxIterations(4000) | StopWhen(late), workers=2)
     assert result.stopped_by == "late"
     assert result.iterations == 1000
+
+
+def _solve_with_workers(told: Any) -> None:
+    try:
+        solve("E-n22-k4", MaxIterations(100), workers=2)
+    except InputError as error:
+        told.put(str(error))
+
+
+def test_a_daemonic_process_cannot_have_workers() -> None:
+    context = multiprocessing.get_context("fork")
+    told = context.Queue()
+    process = context.Process(target=_solve_with_workers, args=(told,), daemon=True)
+    process.start()
+    sentence = told.get(timeout=120)
+    process.join()
+    assert sentence == "several workers cannot be started by a daemonic process; search on one core there."

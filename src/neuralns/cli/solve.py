@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
-from neuralns.errors import InputError
+from neuralns.errors import InputError, InputWarning
+
+if TYPE_CHECKING:
+    from neuralns.search.result import Result
 
 
 def solve(
@@ -83,8 +89,6 @@ def solve(
     from neuralns.operators.portfolio import make_portfolio
     from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
-    from neuralns.plot import routes as draw_routes
-    from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
     from neuralns.problem.formats.detect import write_solution
     from neuralns.search.setup import initial_solution, portfolio_of
@@ -130,6 +134,8 @@ def solve(
 
     messages = plain_console(stderr=True)
     found: list[dict[str, Any]] = []
+    written: dict[tuple[str, str], str | None] = {}
+    astray = False
     with announce_compilation(messages):
         for problem in problems:
             with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
@@ -146,12 +152,16 @@ def solve(
                 )
             if not result.feasible:  # never seen; a user's own operator could be at fault
                 raise InputError(f"{problem.name}: the search ended with {result.best.faults()[0]}")
-            if output is not None:
-                write_solution(result.best, _fill(output, problem.name))
-            if trace is not None:
-                result.trace.to_csv(_fill(trace, problem.name))
-            if plot is not None:
-                save_plot(draw_routes(result), _fill(plot, problem.name))
+            # Routes first: they are what the time was spent on.
+            for what, pattern, write in (
+                ("routes", output, partial(write_solution, result.best)),
+                ("trace", trace, result.trace.to_csv),
+                ("picture", plot, partial(_draw, result)),
+            ):
+                if pattern is not None:
+                    target = _fill(pattern, problem.name)
+                    place = written[what, problem.name] = _kept(write, target)
+                    astray = astray or place != target
             found.append(
                 {
                     "instance": problem.name,
@@ -180,6 +190,8 @@ def solve(
 
     if as_json:
         print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))
+        if astray:
+            raise typer.Exit(2)
         return
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name, side in (
@@ -205,9 +217,34 @@ def solve(
     console.print(table)
     for problem in problems[: len(found)]:
         for what, pattern in (("routes", output), ("picture", plot), ("trace", trace)):
-            if pattern is not None:
-                console.print(f"{what} written to {_fill(pattern, problem.name)}", soft_wrap=True)
+            if pattern is not None and (place := written[what, problem.name]) is not None:
+                console.print(f"{what} written to {place}", soft_wrap=True)
+    for row in found:
+        if ("routes", row["instance"]) in written and written["routes", row["instance"]] is None:
+            # No folder took them; whoever reads this can still copy them.
+            console.print(row["instance"], *(" ".join(map(str, route)) for route in row["routes"]), sep="\n")
+    if astray:
+        raise typer.Exit(2)
 
 
 def _fill(pattern: str, name: str) -> str:
-    return pattern.replace("{name}", name.replace("/", "_"))
+    from neuralns.files import fill_name
+
+    return fill_name(pattern, name)
+
+
+def _kept(write: Callable[[str], None], path: str) -> str | None:
+    """Write a result to its file or to another place that is named; return where it is, None if nowhere."""
+    from neuralns.files import write_or_rescue
+
+    try:
+        return write_or_rescue(write, path)
+    except InputError as error:
+        warnings.warn(str(error), InputWarning, stacklevel=2)
+        return None
+
+
+def _draw(result: Result, path: str) -> None:
+    from neuralns.plot import routes, save
+
+    save(routes(result), path)

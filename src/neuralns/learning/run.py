@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import os
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError
-from neuralns.files import check_writable
+from neuralns.errors import InputError, InputWarning
+from neuralns.files import check_writable, write_or_rescue
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
 from neuralns.learning.starts import make_tasks, starting_tours
@@ -97,11 +100,11 @@ def run(
         def keep() -> None:
             if checkpoint is not None and seconds[0] - last_saved[0] > CHECKPOINT_SECONDS:
                 last_saved[0] = seconds[0]
-                write_checkpoint(training, checkpoint, about)
+                _try_checkpoint(training, checkpoint, about)
 
         training.run(watch, lambda: interrupts.caught is not None, keep)
     if checkpoint is not None and not training.done:
-        write_checkpoint(training, checkpoint, about)
+        _try_checkpoint(training, checkpoint, about)
 
     card = {"start": start, "command": command, "finished": training.done}
     policies = [training.policy(agent, **card) for agent in range(len(seeds))]
@@ -115,13 +118,22 @@ def run(
     done = Trained(tuple(policies), scores, tuple(tests), best, training.done, training.step)
     if output is not None:
         shared = {"validation_rewards": list(scores), "test_rewards": tests, "seeds": list(seeds)}
-        write_policy(Policy({**done.policy.card, **shared}, done.policy.tensors), output)
+        kept = Policy({**done.policy.card, **shared}, done.policy.tensors)
+        write_or_rescue(lambda path: write_policy(kept, path), output)
         if len(seeds) > 1:
             for seed, policy in zip(seeds, policies, strict=True):
-                write_policy(policy, seed_file(output, seed))
+                write_or_rescue(partial(write_policy, policy), seed_file(output, seed))
         if training.done and checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
     return done
+
+
+def _try_checkpoint(training: Training, path: Path, about: dict[str, Any]) -> None:
+    """Write a checkpoint; one that fails is no reason to lose the training."""
+    try:
+        write_checkpoint(training, path, about)
+    except InputError as error:
+        warnings.warn(f"{str(error).rstrip('.')}; the training goes on without.", InputWarning, stacklevel=2)
 
 
 def _test(mdps: Sequence[MDP], policy: Policy, start: str) -> float:
@@ -137,6 +149,11 @@ def _test(mdps: Sequence[MDP], policy: Policy, start: str) -> float:
         for mdp in mdps
     ]
     return float(np.mean([entry.reward_mean for entry in found]))
+
+
+def _is_before(step: str, last: int) -> bool:
+    # Python refuses to read numbers of thousands of digits.
+    return len(step) < 20 and int(step) <= last
 
 
 class _Log:
@@ -161,7 +178,11 @@ class _Log:
         kept = [["step", "seconds", "epsilon", "steps_a_second", *names]]
         if path is not None and after is not None and path.is_file():
             with path.open(newline="", encoding="utf-8") as file:
-                kept += [row for row in list(csv.reader(file))[1:] if row and row[0].isdigit() and int(row[0]) <= after]
+                try:
+                    old = list(csv.reader(file))[1:]
+                except (csv.Error, ValueError) as error:
+                    raise InputError(f"{path}: is not the log of a training ({error}).") from None
+                kept += [row for row in old if row and row[0].isdecimal() and _is_before(row[0], after)]
         self._file = None if path is None else path.open("w", newline="", encoding="utf-8")
         self._rows = None if self._file is None else csv.writer(self._file)
         if self._rows is not None and self._file is not None:
@@ -177,10 +198,18 @@ class _Log:
         columns = (standing.returns, standing.loss, standing.validation)
         if self._rows is not None and self._file is not None:
             values = [f"{value:.6g}" for column in columns for value in column]
-            self._rows.writerow(
-                [standing.step, f"{standing.seconds:.2f}", f"{standing.epsilon:.4f}", f"{rate:.1f}", *values]
-            )
-            self._file.flush()
+            try:
+                self._rows.writerow(
+                    [standing.step, f"{standing.seconds:.2f}", f"{standing.epsilon:.4f}", f"{rate:.1f}", *values]
+                )
+                self._file.flush()
+            except OSError as error:
+                self._rows = None
+                warnings.warn(
+                    f"{self._file.name}: cannot be written ({error.strerror}); the training goes on without.",
+                    InputWarning,
+                    stacklevel=2,
+                )
         if self._writer is not None:
             for name, value in (
                 ("return", standing.returns.mean()),
@@ -198,6 +227,8 @@ class _Log:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            # What a full disk did not take is not worth the training.
+            with suppress(OSError):
+                self._file.close()
         if self._writer is not None:
             self._writer.close()

@@ -25,7 +25,7 @@ from neuralns.errors import InputError
 from neuralns.mdp.mdp import MDP
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.operators.portfolio import Portfolio, tables_type
-from neuralns.problem.solution import Solution
+from neuralns.problem.solution import LOAD_TOLERANCE, Solution
 from neuralns.routes.layout import state_at
 from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
 from neuralns.search.step import begin_step, end_step
@@ -149,6 +149,26 @@ def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, long
         longs[lane, PHASE] = DESTROY
         longs[lane, LEFT] = longs[lane, BUDGET]
         set_clock(state.status, longs[lane, LEFT], longs, floats, lane)
+
+
+@compiled
+def _first_fault(addresses, customers, ends, routes, sizes, numbers):
+    """Return the first lane whose start is no solution, −1 if there is none."""
+    for lane in range(len(addresses)):
+        state, number = state_at(addresses[lane]), numbers[lane]
+        seen = np.zeros(state.customers + 1, np.bool_)
+        for index in range(sizes[number]):
+            customer = np.int64(customers[number, index])
+            if customer < 1 or customer > state.customers or seen[customer]:
+                return lane
+            seen[customer] = True
+        for route in range(routes[number]):
+            load = 0.0
+            for index in range(ends[number, route], ends[number, route + 1]):
+                load += state.demand[customers[number, index]]
+            if load > state.limit * (1.0 + LOAD_TOLERANCE):
+                return lane
+    return -1
 
 
 @compiled
@@ -314,11 +334,19 @@ class Lanes:
         chosen = np.arange(len(tours)) if numbers is None else np.ascontiguousarray(numbers, dtype=np.int64)
         if len(chosen) != len(self) or len(seeds) != len(self):
             raise InputError(f"{len(self)} lanes need as many starts and seeds; {len(chosen)} and {len(seeds)} given.")
+        if ((chosen < 0) | (chosen >= len(tours))).any():
+            raise InputError(f"numbers of starts must be from 0 to {len(tours) - 1}.")
         wrong = tours.sizes[chosen] != self._sizes
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
             size = tours.sizes[chosen[lane]]
             raise InputError(f"lane {lane} has {self._sizes[lane]} customers, its start {size}.")
+        fault = _first_fault(self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen)
+        if fault >= 0:
+            number, instance = int(chosen[fault]), self.mdps[fault].instance
+            flat, ends = tours.customers[number], tours.ends[number, : tours.routes[number] + 1]
+            Solution(instance, [flat[low:high] for low, high in pairwise(ends)]).checked(f"the start of lane {fault}")
+            raise InputError(f"the start of lane {fault} overloads a route.")
         _reset_lanes(
             self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen,
             np.ascontiguousarray(seeds, dtype=np.uint64), self._longs, self._floats,

@@ -47,13 +47,28 @@ def euclidean(coordinates: Floats) -> Floats:
     return np.sqrt((x[:, None] - x[None, :]) ** 2 + (y[:, None] - y[None, :]) ** 2)
 
 
+EMBED_LIMIT = 1000
+"""Most nodes that points are fitted to all at once; the time for it grows with their third power."""
+
+
 def embed(distances: Floats) -> Floats:
     """Return points in the plane whose distances come close to ``distances`` (classical scaling).
 
     Instances given only by a matrix get coordinates this way, for plots and for operators that look at the plane.
     """
+    if len(distances) > EMBED_LIMIT:
+        return _embed_by_landmarks(distances)
     squared = 0.5 * (distances**2 + distances.T**2)
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
     values, vectors = np.linalg.eigh(-0.5 * centred)
     top = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 0.0))
     return np.ascontiguousarray(top)
+
+
+def _embed_by_landmarks(distances: Floats) -> Floats:
+    """Fit points to some nodes, and place each other node by its distances to them (de Silva & Tenenbaum 2004)."""
+    chosen = np.linspace(0, len(distances) - 1, EMBED_LIMIT // 2).astype(np.int64)
+    points = embed(distances[np.ix_(chosen, chosen)])
+    squared = 0.5 * (distances[:, chosen] ** 2 + distances[chosen].T ** 2)
+    norms = np.maximum((points**2).sum(axis=0), 1e-300)
+    return np.ascontiguousarray(-0.5 * (squared - squared[chosen].mean(axis=0)) @ (points / norms))

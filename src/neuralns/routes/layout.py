@@ -108,7 +108,7 @@ FIELDS = (
     Field("removed", "node", _index),
     Field("n_removed", "once", whole),
     Field("place", "node", _index),  # index of a removed customer in `removed`
-    # The history of arcs: cost of the best solution seen with each; 0 × 0 if nobody asks for it.
+    # The history of arcs: cost of the best solution seen with each, read by `seen_cost`; 0 × 0 if nobody asks for it.
     Field("history", "arc", dimensions=2, copied=True),
     # What went wrong, and at which customer.
     Field("fault", "once", whole),

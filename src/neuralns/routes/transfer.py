@@ -17,7 +17,7 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.solution import LOAD_TOLERANCE, Solution
 from neuralns.routes.edits import insert, open_route
 from neuralns.routes.evaluate import recompute
-from neuralns.routes.history import remember
+from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import copy_fields, new_arrays, state_type
 from neuralns.routes.status import copy_status, new_status
@@ -50,16 +50,15 @@ def new_state(
     Parameters
     ----------
     history
-        Whether to keep the history of arcs, a matrix.
+        Whether to keep the history of arcs (see `new_history`).
     quota
         The most customers that will be removed at a time; all of them by default.
     """
     common = _common.get(instance)
     if common is None:
         common = _common[instance] = _of_instance(instance)
-    nodes = instance.customers + 1
     own = new_arrays(instance.customers, instance.customers if quota is None else quota)
-    own["history"] = np.full((nodes, nodes), np.inf) if history else np.zeros((0, 0))
+    own["history"] = new_history(instance.customers) if history else np.zeros((0, 0))
     state = State(state_type, **common, **own, random=seed_words(seed), status=new_status())
     if solution is not None:
         load_solution(state, solution)

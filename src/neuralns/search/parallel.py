@@ -25,6 +25,7 @@ EXCHANGES = 20
 OPEN_ROUND = 100_000
 """Iterations of a round when neither time nor iterations are limited."""
 MESSAGE_SECONDS = 0.1
+MOST_WORKERS = 1000
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def run_in_parallel(
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         raise InputError("several workers need an operating system that can fork processes.")
+    if multiprocessing.current_process().daemon:
+        raise InputError("several workers cannot be started by a daemonic process; search on one core there.")
     context = multiprocessing.get_context("fork")
     connections: list[Connection] = []
     processes = []
@@ -66,7 +69,10 @@ def run_in_parallel(
             own, other = context.Pipe()
             connections.append(own)
             process = context.Process(target=_work, args=(other, setup, seed, begin), daemon=True)
-            process.start()
+            try:
+                process.start()
+            except OSError as error:
+                raise InputError(f"a worker cannot be started ({error.strerror or error}).") from None
             processes.append(process)
             other.close()
         return _coordinate(setup, connections, watch, tell_best)

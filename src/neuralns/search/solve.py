@@ -19,7 +19,7 @@ from neuralns.problem.solution import Solution
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
-from neuralns.search.parallel import run_in_parallel
+from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_of
@@ -99,6 +99,8 @@ def solve(
         raise InputError(f"seed {seed!r} must be a whole number of at least 0.")
     if not isinstance(workers, int | np.integer) or workers < 1:
         raise InputError(f"number of workers {workers!r} must be a whole number of at least 1.")
+    if workers > MOST_WORKERS:
+        raise InputError(f"number of workers {workers!s:.20} is too large; at most {MOST_WORKERS} are possible.")
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
     if not isinstance(acceptance, Acceptance):
         raise InputError(f"acceptance {acceptance!r:.60} is not a rule such as SimulatedAnnealing() or HillClimbing().")

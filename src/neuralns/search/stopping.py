@@ -17,6 +17,9 @@ from neuralns.errors import InputError, OperatorError
 from neuralns.operators.registry import reason
 from neuralns.routes.layout import state_type
 
+LARGEST = 1e15
+"""Largest limit of time and iterations: whole numbers up to it are exact as floats, too."""
+
 _signature = types.boolean(state_type)
 call_stops = caller(_signature)
 
@@ -67,6 +70,8 @@ class Stop:
             ("number of iterations", self.iterations),
             ("number of iterations without improvement", self.no_improvement),
         ):
+            if value > LARGEST and value != math.inf:
+                raise InputError(f"{what} {value!s:.20} is too large; at most {LARGEST:g} is possible.")
             if not value >= 0:
                 raise InputError(f"{what} {value} must be a number of at least 0.")
             if what != "time limit" and math.isfinite(value) and value != int(value):
@@ -129,6 +134,6 @@ def StopWhen(function: Callable[[Any], bool]) -> Stop:  # noqa: N802
 
 
 def _finite(what: str, value: float) -> float:
-    if math.isinf(value):
+    if value in (math.inf, -math.inf):
         raise InputError(f"{what} {value} must be a finite number.")
     return value

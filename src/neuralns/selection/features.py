@@ -87,6 +87,7 @@ import numpy as np
 from neuralns.compiled.caching import compiled
 from neuralns.errors import InputError
 from neuralns.routes.evaluate import beside, distance, removal
+from neuralns.routes.history import seen_cost
 
 _STATIC = ("x", "y", "demand", "depot")
 
@@ -245,8 +246,8 @@ def write_dynamic(state, kind, out, base):
             out[place + _SIZE] = share
             out[place + _POSITION] = rank * step
             if keeps:
-                one = min(state.history[before, node], state.status.start)
-                other = min(state.history[node, after], state.status.start)
+                one = min(seen_cost(state, before, node), state.status.start)
+                other = min(seen_cost(state, node, after), state.status.start)
                 out[place + _HISTORY] = 0.5 * (one + other) * per_cost
             else:
                 out[place + _HISTORY] = 0.0

@@ -125,3 +125,13 @@ def test_the_nearest_customer_is_found_where_neighbour_lists_are_short(monkeypat
     assert nearest_routed(state, 1, mark) == 3
     state.slot_marks[state.route[3]] = mark
     assert nearest_routed(state, 1, mark) == 4
+
+
+def test_drawing_ends_where_the_books_are_wrong_and_nobody_is_on_a_route() -> None:
+    # As a repair leaves them that inserts a customer twice: taken off the list, but not put on a route.
+    state, _ = on_a_line([1, 2], [3, 4], places=[1.0, 2.0, 3.0, 4.0])
+    for customer in (1, 2, 3, 4):
+        remove(state, customer)
+    state.n_removed = 0
+    assert random_routed(state) == 0
+    assert random_route(state) in state.active[:2]

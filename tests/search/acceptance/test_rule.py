@@ -12,6 +12,7 @@ from neuralns import (
     Acceptance,
     Always,
     HillClimbing,
+    InputError,
     MaxIterations,
     OperatorError,
     RecordToRecord,
@@ -119,3 +120,9 @@ def test_a_rule_that_does_not_compile_is_named_in_one_sentence(rule: Any) -> Non
 def test_rules_of_one_class_share_their_compiled_function() -> None:
     assert SimulatedAnnealing(5.0).compiled() is SimulatedAnnealing(7.0).compiled()
     assert SimulatedAnnealing().compiled() is not RecordToRecord().compiled()
+
+
+@pytest.mark.parametrize("limits", [{"start": 1e308}, {"start": 1e90, "end": 1e-320}])
+def test_temperatures_beyond_all_measure_are_refused(limits: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=r"temperature .* is out of range, 1e-100 to 1e\+100\.$"):
+        SimulatedAnnealing(**limits)

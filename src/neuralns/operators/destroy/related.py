@@ -15,6 +15,7 @@ from neuralns.operators.toolkit import (
     random_routed,
     remove,
     remove_by_rank,
+    seen_cost,
     select_largest,
 )
 
@@ -223,7 +224,7 @@ def historical(state, quota, determinism=3.0):
     for customer in range(1, state.customers + 1):
         if state.route[customer] >= 0:
             before, after = state.predecessor[customer], state.successor[customer]
-            state.keys[count] = state.history[before, customer] + state.history[customer, after]
+            state.keys[count] = seen_cost(state, before, customer) + seen_cost(state, customer, after)
             state.items[count] = customer
             count += 1
     remove_by_rank(state, count, quota, determinism)

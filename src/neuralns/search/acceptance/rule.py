@@ -16,6 +16,7 @@ from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
 from neuralns.errors import InputError, OperatorError
 from neuralns.operators.registry import reason
+from neuralns.problem.instance import LARGEST
 from neuralns.problem.solution import Solution
 from neuralns.routes.layout import state_type
 
@@ -78,6 +79,8 @@ class Falling(Acceptance):
         for name, value in (("start", self.start), ("end", self.end)):
             if value is not None and not (np.isfinite(value) and value > 0):
                 raise InputError(f"{name} {self.what} {value} must be above 0.")
+            if value is not None and not 1 / LARGEST <= value <= LARGEST:
+                raise InputError(f"{name} {self.what} {value:g} is out of range, {1 / LARGEST:g} to {LARGEST:g}.")
         if self.start is not None and self.end is not None and self.end > self.start:
             raise InputError(f"end {self.what} {self.end} must not be above the start {self.what} {self.start}.")
 

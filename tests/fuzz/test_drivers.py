@@ -1,0 +1,39 @@
+"""The fuzzers in short, and every input that ever failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fuzz.drivers import DRIVERS, check, run
+from fuzz.outside import complaints, cost
+from neuralns import Instance
+
+KEPT = sorted(path for path in (Path(__file__).parent / "data").iterdir() if path.name != "README.md")
+SQUARE = Instance("square", [0, 1, 1, 1], 2, coordinates=[[0, 0], [0, 3], [4, 3], [4, 0]])
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_inputs_are_taken_or_refused(name: str, tmp_path: Path) -> None:
+    for seed in range(40):
+        run(name, seed, tmp_path / "input")
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
+def test_what_failed_once_fails_no_more(path: Path, tmp_path: Path) -> None:
+    check(path.name.rpartition("-")[0], path.read_bytes(), tmp_path / "input")
+
+
+@pytest.mark.parametrize("name", DRIVERS)
+def test_the_same_seed_gives_the_same_input(name: str, tmp_path: Path) -> None:
+    assert run(name, 3, tmp_path / "input") == run(name, 3, tmp_path / "input")
+
+
+def test_the_outside_checker_sees_each_kind_of_fault() -> None:
+    assert complaints(SQUARE, [[1, 2], [3]]) == []
+    assert complaints(SQUARE, [[1, 2]], missing=[3]) == []
+    assert len(complaints(SQUARE, [[1, 2, 3]])) == 1
+    for routes in ([[1, 2]], [[1, 2], [3, 3]], [[1, 2], [4]], [[1, 2], [3], []]):
+        assert len(complaints(SQUARE, routes)) == 1
+    assert cost(SQUARE, [[1, 2], [3]]) == 20.0
