@@ -73,7 +73,7 @@ SERVED = Solution(TINY, [[1, 2], [3]])
 INSTANCES = {
     "vrplib": EUCLIDEAN,
     "explicit": EXPLICIT,
-    "solomon": SOLOMON,
+    "solomon": WITHOUT_TIMES,
     "json": json.dumps(instance_to_json(TINY), indent=1),
 }
 SOLUTIONS = {

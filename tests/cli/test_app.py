@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 import typer
 
-import texts
 from commands import COMMAND, invoke, spawn
-from neuralns import __version__
+from neuralns import InputWarning, __version__
 from neuralns.cli import main
 from neuralns.cli.app import app
 
@@ -78,25 +77,18 @@ def test_a_refusal_stays_one_line_whatever_the_names_in_it(tmp_path: Path) -> No
     assert refusal.endswith("two lines.vrp: cannot be read (No such file or directory).")
 
 
-def test_what_is_not_kept_of_a_file_is_one_line_and_the_command_goes_on(tmp_path: Path) -> None:
-    path = texts.written(tmp_path, texts.SOLOMON, "r104.txt")
-    outcome = spawn("info", path, "--json")
-    assert outcome.stderr == (
-        f"neuralns: {path}: its time windows, service times and number of vehicles are not kept; "
-        "it is solved as a CVRP.\n"
-    )
-    assert outcome.json["customers"] == 3
-
-
 @pytest.mark.filterwarnings("always::neuralns.errors.InputWarning")
-def test_it_is_said_once_by_each_command(tmp_path: Path) -> None:
-    path = texts.written(tmp_path, texts.SOLOMON, "two\nlines.txt")
+def test_a_warning_about_input_is_one_line_said_once_by_each_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def app() -> None:
+        for _ in range(2):
+            warnings.warn("two\nlines.", InputWarning, stacklevel=1)
+
+    monkeypatch.setattr("neuralns.cli.app.app", app)
     for _ in range(2):
-        outcome = invoke("compare", path, path, "--selectors", "random")
-        assert (outcome.code, outcome.stdout) == (2, "")
-        said, refusal = outcome.stderr.splitlines()
-        assert said.startswith(f"neuralns: {tmp_path}/two lines.txt: its time windows, ")
-        assert refusal == "neuralns: selectors 'random': at least two are needed for a comparison."
+        main()
+        assert capsys.readouterr().err == "neuralns: two lines.\n"
 
 
 def test_other_warnings_are_shown_as_python_shows_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commands import spawn
+import texts
+from commands import invoke, spawn
 from neuralns import InputError, read_policy
 from neuralns.cli.options import parse_scale
 
@@ -33,6 +34,36 @@ def test_another_text_is_refused(text: str) -> None:
     sentence = f"scale {text!r} must be a number, a share below 1, or LOW-HIGH."
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         parse_scale(text)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("solve", "r104.txt", "-n", 1),
+        ("info", "r104.txt"),
+        ("check", "r104.txt", "r104.sol"),
+        ("compare", "r104.txt", "-n", 1, "--seeds", 1, "--selectors", "random,roulette"),
+        ("train", "r104.txt", "--network", "lrw", "--portfolio", "paper-2", "-o", "mine.policy"),
+        ("evaluate", "--instance", "r104.txt", "--customers", 12, "--episodes", 1, "--seeds", 1),
+        ("episode", "r104.txt", "--customers", 12),
+        ("bench", "peers", "r104.txt", "--solvers", "neuralns", "--time", 0.1, "--seeds", 1),
+        ("bench", "ablation", "r104.txt", "--time", 0.01, "--seeds", 1),
+    ],
+    ids=lambda command: " ".join(map(str, command[:2])),
+)
+def test_every_command_that_reads_an_instance_goes_on_without_what_it_is_told_to_ignore(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    more = "".join(f"{number} {number} {number * number} 5 0 200 10\n" for number in range(4, 13))
+    texts.written(tmp_path, texts.SOLOMON.replace("  25  ", "   2  ") + more, "r104.txt")
+    texts.written(tmp_path, f"Route #1: {' '.join(map(str, range(1, 13)))}", "r104.sol")
+    refusal = invoke(*command).refusal()
+    assert refusal.startswith("r104.txt, line 5: the number of vehicles, 2, is not supported yet")
+    assert refusal.endswith("--ignore vehicles --ignore windows goes on without them.")
+    assert invoke(*command, "--ignore", "vehicles").refusal().startswith("r104.txt, line 10: a time window")
+    outcome = invoke(*command, "--ignore", "vehicles", "--ignore", "windows")
+    assert outcome.code == 0, outcome.stderr
 
 
 OWN = """

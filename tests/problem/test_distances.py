@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
 from neuralns import InputError
-from neuralns.problem.distances import EMBED_LIMIT, embed, euclidean, round_distances, rounding_named
+from neuralns.problem.distances import (
+    EMBED_LIMIT,
+    ceiled,
+    embed,
+    euclidean,
+    geographical,
+    pseudo_euclidean,
+    round_distances,
+    rounding_named,
+)
 
 
 # √2 = 1.4142..., √8 = 2.8284..., √29 = 5.3851...
@@ -46,11 +53,30 @@ def test_points_are_fitted_to_the_mean_of_both_directions() -> None:
     assert euclidean(embed(there_and_back))[0, 1] == pytest.approx(5.0)
 
 
-def test_points_of_a_large_matrix_keep_its_distances_and_come_quickly() -> None:
+def test_points_of_a_large_matrix_keep_its_distances() -> None:
     true = np.random.default_rng(1).uniform(0, 100, (EMBED_LIMIT + 200, 2))
     matrix = euclidean(true)
-    begin = time.perf_counter()
     found = embed(matrix)
-    assert time.perf_counter() - begin < 5.0
     assert np.allclose(euclidean(found), matrix, atol=1e-6)
     assert np.array_equal(found, embed(matrix))
+
+
+BURMA = (
+    "16.47 96.10, 16.47 94.44, 20.09 92.54, 22.39 93.37, 25.23 97.24, 22.00 96.05, 20.47 97.02, "
+    "17.20 96.29, 16.30 97.38, 14.05 98.12, 16.53 97.38, 21.52 95.59, 19.41 97.13, 20.09 94.55"
+)
+
+
+def test_geographical_distances_give_the_published_cost_of_tsplibs_burma14() -> None:
+    points = np.array([[float(word) for word in pair.split()] for pair in BURMA.split(", ")])
+    tour = np.array([1, 2, 14, 3, 4, 5, 6, 12, 7, 13, 8, 11, 9, 10]) - 1
+    assert geographical(points)[tour, np.roll(tour, -1)].sum() == 3323
+
+
+def test_pseudo_euclidean_distances_are_rounded_up_after_division_by_the_root_of_ten() -> None:
+    # √(100/10) = 3.16..., √(10/10) = 1 and √(40/10) = 2.
+    assert pseudo_euclidean(np.array([[0.0, 0.0], [10.0, 0.0], [3.0, 1.0], [6.0, 2.0]]))[0].tolist() == [0, 4, 1, 2]
+
+
+def test_distances_that_are_rounded_up_stay_where_they_are_whole() -> None:
+    assert ceiled(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))[0].tolist() == [0, 5, 2]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from neuralns.cli import options
 from neuralns.cli.printing import plain_console
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def peers(
         str | None, typer.Option(metavar="FILE", help="Draw the gaps over the number of customers.")
     ] = None,
     core: Core = None,
+    ignore: options.Ignore = None,
 ) -> None:
     """Compare neuralns with the other solvers that are installed, one after another, on one core, in equal time.
 
@@ -67,7 +69,7 @@ def peers(
     names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
     messages = plain_console(stderr=True, soft_wrap=True)
     found = compare_peers(
-        _read_all(instances), time, seeds, Path(output), names, core=core, notify=_tell, say=messages.print
+        _read_all(instances, ignore), time, seeds, Path(output), names, core=core, notify=_tell, say=messages.print
     )
     table = _table(["instance", *found.solvers])
     for name in found.instances:
@@ -95,6 +97,7 @@ def ablation(
     seeds: Seeds = 3,
     output: Output = "ablation.csv",
     workers: Annotated[int, typer.Option(metavar="N", min=1, help="Runs at a time, each on a core of its own.")] = 1,
+    ignore: options.Ignore = None,
 ) -> None:
     """Leave each operator of the portfolio `modern` out in turn, add each candidate in turn, and compare.
 
@@ -106,7 +109,7 @@ def ablation(
     """
     from neuralns.experiments.ablation import ablate
 
-    found = ablate(_read_all(instances), time, seeds, Path(output), workers=workers, notify=_tell)
+    found = ablate(_read_all(instances, ignore), time, seeds, Path(output), workers=workers, notify=_tell)
     table = _table(["portfolio", "mean gap, %", "change", "95 % interval"])
     for row in found.changes:
         table.add_row(row.portfolio, f"{row.gap:.3f}", f"{row.change:+.3f}", f"± {row.ci:.3f}")
@@ -115,10 +118,11 @@ def ablation(
     printer.print(table)
 
 
-def _read_all(names: list[str] | None) -> list[Instance]:
+def _read_all(names: list[str] | None, ignore: list[str] | None) -> list[Instance]:
     from neuralns.problem.bundled import bundled_names, read
 
-    return [read(name) for name in names or [name for name in bundled_names() if name.startswith("X-")]]
+    chosen = names or [name for name in bundled_names() if name.startswith("X-")]
+    return [read(name, ignore=ignore or ()) for name in chosen]
 
 
 def _tell(run: SolverRun, done: int, total: int) -> None:

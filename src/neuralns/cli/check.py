@@ -15,6 +15,7 @@ def check(
     rounding: options.Rounding = None,
     customers: options.Customers = None,
     vehicle_cost: options.VehicleCost = None,
+    ignore: options.Ignore = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a solution; exit code 0 if it is feasible, 1 if a rule is broken.
@@ -27,7 +28,7 @@ def check(
     from neuralns.problem.bundled import read
     from neuralns.problem.formats.detect import read_solution
 
-    problem = read(instance, rounding, customers, vehicle_cost)
+    problem = read(instance, rounding, customers, vehicle_cost, ignore or ())
     answer = read_solution(problem, solution)
     faults = answer.faults()
     # Routes to customers that do not exist have no cost.

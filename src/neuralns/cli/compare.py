@@ -38,6 +38,7 @@ def compare(
     decide_every: Annotated[int, typer.Option(metavar="K", help="A policy decides every K iterations.")] = 1,
     scale: options.Quotas = None,
     customers: options.Customers = None,
+    ignore: options.Ignore = None,
     training_instances: Annotated[
         bool, typer.Option("--training-instances", help="Compare even where a policy was trained.")
     ] = False,
@@ -70,7 +71,7 @@ def compare(
     stop = MaxIterations(iterations) if iterations is not None else MaxTime(10 if time is None else time)
     options.load_own(operators)
     chosen = portfolio_named(portfolio)
-    problems = [read(source, customers=customers) for source in instances]
+    problems = [read(source, customers=customers, ignore=ignore or ()) for source in instances]
     quotas = options.parse_scale(scale)
     if plot is not None:
         check_plot_path(plot)

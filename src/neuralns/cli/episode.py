@@ -17,6 +17,7 @@ def episode(
         str, typer.Option(metavar="NAME|FILE", help="random, fixed:DESTROY,REPAIR, best-fixed, lrw or a policy.")
     ] = "random",
     customers: Annotated[int | None, typer.Option(metavar="N", help="Take only the first N customers.")] = 20,
+    ignore: options.Ignore = None,
     setting: options.Setting = "paper",
     portfolio: options.MdpPortfolio = "paper",
     scale: options.Scale = None,
@@ -40,10 +41,12 @@ def episode(
     from neuralns.plot import check_plot_path, format_cost
     from neuralns.plot import episode as draw_episode
     from neuralns.plot import save as save_plot
+    from neuralns.problem.bundled import read
 
     if plot is not None:
         check_plot_path(plot)
-    mdp = make_mdp(instance, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
+    problem = read(instance, ignore=ignore or ())
+    mdp = make_mdp(problem, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
     with announce_compilation(plain_console(stderr=True)):
         frames = episode(mdp, agent, start=start, seed=seed)
     reward = frames[0][0].cost - frames[-1][0].cost

@@ -26,6 +26,7 @@ def evaluate(
         str, typer.Option(metavar="NAME|FILE", help="A file or the name of a bundled instance.")
     ] = "C101",
     customers: Annotated[int | None, typer.Option(metavar="N", help="Take only the first N customers.")] = 20,
+    ignore: options.Ignore = None,
     setting: options.Setting = "paper",
     portfolio: options.MdpPortfolio = "paper",
     operators: options.Operators = None,
@@ -56,10 +57,12 @@ def evaluate(
     from neuralns.mdp.evaluate import evaluate
     from neuralns.mdp.in_search import evaluate_in_search
     from neuralns.mdp.mdp import make_mdp
+    from neuralns.problem.bundled import read
     from neuralns.selection.policy_file import is_policy, read_policy
 
     options.load_own(operators)
-    mdp = make_mdp(instance, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
+    problem = read(instance, ignore=ignore or ())
+    mdp = make_mdp(problem, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
     messages = plain_console(stderr=True)
     file = agent.replace("{seed}", "0")
     trained = read_policy(file).card.get("setting", setting) if is_policy(file) else setting

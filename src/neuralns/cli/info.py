@@ -14,6 +14,7 @@ def info(
     rounding: options.Rounding = None,
     customers: options.Customers = None,
     vehicle_cost: options.VehicleCost = None,
+    ignore: options.Ignore = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Describe an instance.
@@ -27,7 +28,7 @@ def info(
     from neuralns.plot import format_cost
     from neuralns.problem.bundled import read
 
-    problem = read(instance, rounding, customers, vehicle_cost)
+    problem = read(instance, rounding, customers, vehicle_cost, ignore or ())
     demand = float(problem.demands.sum())
     facts: dict[str, object] = {
         "instance": problem.name,

@@ -15,6 +15,14 @@ Rounding = Annotated[
         metavar="NAME", help="Distances: none, round, trunc or dimacs; by default as the family's published costs."
     ),
 ]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="KEY",
+        help="Go on without what a file has and is not supported; may be given several times.",
+    ),
+]
 Customers = Annotated[
     int | None, typer.Option(metavar="N", help="Take only the first N customers, capacity scaled in proportion.")
 ]

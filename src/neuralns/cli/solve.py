@@ -60,6 +60,7 @@ def solve(
     rounding: options.Rounding = None,
     vehicle_cost: options.VehicleCost = None,
     customers: options.Customers = None,
+    ignore: options.Ignore = None,
     initial: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Start from savings, insertion, random, or a solution file.")
     ] = "savings",
@@ -114,7 +115,7 @@ def solve(
     if not isinstance(chooser, str):
         chooser.start(chosen)
     quotas = options.parse_scale(scale)
-    problems = [read(source, rounding, customers, vehicle_cost) for source in instances]
+    problems = [read(source, rounding, customers, vehicle_cost, ignore or ()) for source in instances]
     # The solution beside an instance is read as its best known one.
     files = [Path(source) for source in instances if Path(source).is_file()]
     taken = {os.path.realpath(path) for file in files for path in (file, file.with_suffix(".sol")) if path.exists()}

@@ -25,6 +25,7 @@ def train(
     ],
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The policy to write.")] = "my.policy",
     customers: options.Customers = None,
+    ignore: options.Ignore = None,
     setting: options.Setting = "distance",
     portfolio: options.MdpPortfolio = "paper",
     operators: options.Operators = None,
@@ -63,6 +64,7 @@ def train(
     from neuralns.cli.progress import announce_compilation
     from neuralns.learning.train import configured
     from neuralns.learning.train import train as run
+    from neuralns.problem.bundled import read
 
     options.load_own(operators)
     widths = _widths(hidden)
@@ -93,7 +95,7 @@ def train(
                 )
 
         done = run(
-            instances,
+            [read(source, ignore=ignore or ()) for source in instances],
             output,
             network=network,
             preset=preset,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -34,6 +35,7 @@ def read(
     rounding: str | None = None,
     customers: int | None = None,
     vehicle_cost: float | None = None,
+    ignore: Collection[str] = (),
 ) -> Instance:
     """Read an instance from a file, or take a bundled one by name.
 
@@ -48,6 +50,10 @@ def read(
         Take only the first so many customers, with the capacity scaled in proportion.
     vehicle_cost
         Cost of each route in addition to its length.
+    ignore
+        A file with something that would change the problem and is not supported, or not known, is refused by name;
+        names given here are gone on without: keys of VRPLIB files, fields of JSON, ``windows`` and ``vehicles`` of
+        Solomon's.
 
     Examples
     --------
@@ -63,7 +69,7 @@ def read(
     elif not os.path.exists(name) and Path(name).suffix == "" and os.sep not in name:
         raise InputError(f"{name}: no such file, and no bundled instance of that name (see 'neuralns instances').")
     else:
-        instance = read_instance(source)
+        instance = read_instance(source, ignore=ignore)
         if instance.best_known is None:
             instance = replace(instance, best_known=_cost_beside(instance, Path(name)))
         if rounding is not None:

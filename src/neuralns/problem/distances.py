@@ -1,5 +1,6 @@
 """Distances between nodes and the rounding conventions that published costs depend on."""
 
+from collections.abc import Callable
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -49,6 +50,48 @@ def euclidean(coordinates: Floats) -> Floats:
 
 EMBED_LIMIT = 1000
 """Most nodes that points are fitted to all at once; the time for it grows with their third power."""
+
+
+def ceiled(coordinates: Floats) -> Floats:
+    """Return TSPLIB's ``CEIL_2D``: Euclidean distances, rounded up.
+
+    >>> float(ceiled(np.array([[0.0, 0.0], [1.0, 1.0]]))[0, 1])
+    2.0
+    """
+    return np.ceil(euclidean(coordinates))
+
+
+def pseudo_euclidean(coordinates: Floats) -> Floats:
+    """Return TSPLIB's ``ATT``: Euclidean distances over √10, rounded up."""
+    x, y = coordinates[:, 0], coordinates[:, 1]
+    return np.ceil(np.sqrt(((x[:, None] - x[None, :]) ** 2 + (y[:, None] - y[None, :]) ** 2) / 10.0))
+
+
+def geographical(coordinates: Floats) -> Floats:
+    """Return TSPLIB's ``GEO``: whole kilometres on a sphere between latitudes and longitudes.
+
+    Coordinates are degrees and minutes, written DDD.MM. π and the radius are those of TSPLIB, on which its published
+    costs depend.
+    """
+    pi, radius = 3.141592, 6378.388
+    degrees = np.trunc(coordinates)
+    latitude, longitude = (pi * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0).T
+    across = np.cos(longitude[:, None] - longitude[None, :])
+    apart = np.cos(latitude[:, None] - latitude[None, :])
+    together = np.cos(latitude[:, None] + latitude[None, :])
+    angle = np.arccos(np.clip(0.5 * ((1.0 + across) * apart - (1.0 - across) * together), -1.0, 1.0))
+    distances: Floats = np.floor(radius * angle + 1.0)
+    # By the formula a node is 1 km from itself.
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+TSPLIB_DISTANCES: dict[str, Callable[[Floats], Floats]] = {
+    "CEIL_2D": ceiled,
+    "ATT": pseudo_euclidean,
+    "GEO": geographical,
+}
+"""TSPLIB's distances that are whole numbers by definition, whatever the rounding convention."""
 
 
 def embed(distances: Floats) -> Floats:

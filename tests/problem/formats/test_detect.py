@@ -39,7 +39,6 @@ def test_routes_come_back_as_they_were_written(tmp_path: Path, name: str, routes
         assert read_solution(texts.TINY, tmp_path / name).routes == solution.routes
 
 
-@pytest.mark.filterwarnings("ignore::neuralns.errors.InputWarning")
 @pytest.mark.parametrize("name", ["a.vrp", "a.json", "a.txt", "a"])
 @pytest.mark.parametrize("kind", texts.INSTANCES)
 def test_an_instance_is_told_by_its_content_whatever_the_name(tmp_path: Path, kind: str, name: str) -> None:

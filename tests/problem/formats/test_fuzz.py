@@ -70,7 +70,6 @@ def damaged(draw: st.DrawFn, text: str) -> bytes:
     return bytes(content)
 
 
-@pytest.mark.filterwarnings("ignore::neuralns.errors.InputWarning")
 @pytest.mark.parametrize("kind", texts.INSTANCES)
 @settings(max_examples=300, deadline=None)
 @given(st.data())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import texts
 from neuralns import InputError, read_solution, write_instance
 from neuralns.problem.formats.detect import read_instance
-from texts import written
+from texts import assert_same, written
 
 
 def test_the_best_known_cost_comes_back(tmp_path: Path) -> None:
@@ -30,6 +31,18 @@ def test_fields_that_may_be_left_out_have_defaults(tmp_path: Path) -> None:
     instance = read_instance(written(tmp_path, json.dumps(form), "mine.json"))
     assert (instance.name, instance.rounding) == ("mine", "none")
     assert (instance.vehicle_cost, instance.best_known) == (0, None)
+
+
+def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_path: Path) -> None:
+    form = json.loads(texts.INSTANCES["json"])
+    path = written(tmp_path, json.dumps(form | {"time_windows": [[0, 9]] * 4}, indent=0), "a.json")
+    line = path.read_text().splitlines().index('"time_windows": [') + 1
+    sentence = (
+        f"a.json, line {line}: field 'time_windows' is not supported yet; --ignore time_windows goes on without it."
+    )
+    with pytest.raises(InputError, match=f"{re.escape(sentence)}$"):
+        read_instance(path)
+    assert_same(read_instance(path, ignore=["time_windows"]), texts.TINY)
 
 
 @pytest.mark.parametrize(

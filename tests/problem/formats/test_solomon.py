@@ -1,22 +1,21 @@
-"""Solomon's instances: what is read, what is said not to be kept, and each refusal with its line and value."""
+"""Solomon's instances: what is read, what is refused by name, and each refusal with its line and value."""
 
 from __future__ import annotations
 
-import warnings
+import re
 from pathlib import Path
 
 import pytest
 
 import texts
-from neuralns import InputError, InputWarning, read
+from neuralns import InputError, read
 from neuralns.problem.formats.detect import read_instance
 from texts import written
 
 
 def test_coordinates_demands_and_capacity_are_read_with_their_decimals(tmp_path: Path) -> None:
     path = written(tmp_path, texts.SOLOMON.replace("200", "200.5"), "r104.txt")
-    with pytest.warns(InputWarning):
-        instance = read_instance(path)
+    instance = read_instance(path, ignore=["windows"])
     assert (instance.name, instance.customers, instance.capacity, instance.rounding) == ("R104", 3, 200.5, "none")
     assert instance.points.tolist() == [[35, 35], [41, 49], [35.5, 17], [55, 45]]
     assert instance.demands.tolist() == [0, 10, 7, 13.25]
@@ -31,21 +30,25 @@ def test_coordinates_demands_and_capacity_are_read_with_their_decimals(tmp_path:
     ],
     ids=["due date", "service time", "all"],
 )
-def test_times_are_said_not_to_be_kept(tmp_path: Path, row: str) -> None:
+def test_times_are_refused_unless_windows_are_ignored(tmp_path: Path, row: str) -> None:
     text = texts.WITHOUT_TIMES.replace("3      55         45         13.25  0  0  0", row)
     path = written(tmp_path, text, "r104.txt")
-    with pytest.warns(InputWarning) as said:
-        assert read(path).customers == 3
-    assert [str(warning.message) for warning in said] == [
-        f"{path}: its time windows, service times and number of vehicles are not kept; it is solved as a CVRP."
-    ]
-    assert said[0].filename == __file__
+    sentence = f"{path}, line 13: a time window or service time is not supported yet; "
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}--ignore windows goes on without it\\.$"):
+        read(path)
+    assert read(path, ignore=("windows",)).customers == 3
 
 
-def test_a_file_without_times_is_read_in_silence(tmp_path: Path) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert read_instance(written(tmp_path, texts.WITHOUT_TIMES, "r104.txt")).customers == 3
+def test_fewer_vehicles_than_customers_are_refused_unless_ignored(tmp_path: Path) -> None:
+    path = written(tmp_path, texts.WITHOUT_TIMES.replace("  25  ", "  2  "), "r104.txt")
+    sentence = f"{path}, line 5: the number of vehicles, 2, is not supported yet; --ignore vehicles goes on without it."
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        read(path)
+    assert read(path, ignore=("vehicles",)).customers == 3
+
+
+def test_vehicles_for_everyone_and_no_times_change_nothing(tmp_path: Path) -> None:
+    assert read_instance(written(tmp_path, texts.WITHOUT_TIMES, "r104.txt")).customers == 3
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import texts
-from neuralns import InputError, write_instance
+from neuralns import InputError, Solution, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.formats.detect import read_instance
 from texts import assert_same, written
@@ -79,7 +80,10 @@ def test_a_matrix_may_come_with_coordinates_for_pictures(tmp_path: Path) -> None
         ("\n", "\r\n"),
         ("1 0 0\n", "1\t0.0  0e0\n\n"),
         ("DEPOT_SECTION\n1\n-1\n", ""),
-        ("DEPOT_SECTION\n1\n-1\nEOF\n", "OTHER_SECTION\n1 2 3 4\nEOF\nnot read any more"),
+        ("DEPOT_SECTION\n1\n-1\nEOF\n", "DISPLAY_DATA_SECTION\n1 2 3 4\nEOF\nnot read any more"),
+        ("CAPACITY : 10\n", "CAPACITY : 10\nNODE_COORD_TYPE : TWOD_COORDS\nDISPLAY_DATA_TYPE : COORD_DISPLAY\n"),
+        ("CAPACITY : 10\n", "CAPACITY : 10\nVEHICLES : 3\n"),
+        ("TYPE : CVRP", "TYPE : ACVRP"),
         (" : ", ":"),
         ("NAME", "\ufeffNAME"),
         ("three customers", "DEMAND_SECTION, EOF: 5 # twice"),
@@ -168,8 +172,17 @@ def test_the_rounding_can_be_chosen(tmp_path: Path) -> None:
         ("CAPACITY : 10", "CAPACITY : 0", "line 6: capacity 0 must be above 0"),
         ("CAPACITY : 10", "CAPACITY : 10\nCAPACITY : 20", "line 7: 'CAPACITY' is given twice"),
         ("CAPACITY : 10", "CAPACITY 10", "line 6: 'CAPACITY 10' is neither 'KEY : value' nor a section"),
-        ("TYPE : CVRP", "TYPE : VRPTW", "line 3: problem type 'VRPTW' is not supported, only CVRP"),
-        ("EUC_2D", "GEO", "line 5: EDGE_WEIGHT_TYPE 'GEO' is not known, only EUC_2D, FLOOR_2D and EXPLICIT"),
+        (
+            "TYPE : CVRP",
+            "TYPE : VRPTW",
+            "line 3: problem type 'VRPTW' is not supported, only CVRP, ACVRP, TSP, ATSP; "
+            "--ignore TYPE reads it as a CVRP.",
+        ),
+        (
+            "EUC_2D",
+            "EUC_3D",
+            "line 5: EDGE_WEIGHT_TYPE 'EUC_3D' is not known, only EUC_2D, FLOOR_2D, CEIL_2D, ATT, GEO, EXPLICIT",
+        ),
         ("EUC_2D", "EXPLICIT", "section EDGE_WEIGHT_SECTION is missing"),
         ("3 5\n4 6\n", "3 5\n4\n", "line 16: 1 numbers in DEMAND_SECTION, 2 expected"),
         ("3 5\n4 6\n", "3 11\n4 6\n", "line 15: demand 11 of customer 2 is above the capacity 10"),
@@ -185,7 +198,9 @@ def test_the_rounding_can_be_chosen(tmp_path: Path) -> None:
         ("1 0 0\n2 3 4\n3 6 8\n4 0 5.5\n", "", "NODE_COORD_SECTION ends early: 0 rows, 4 expected"),
         ("DEMAND_SECTION", "NODE_COORD_SECTION", "line 12: section NODE_COORD_SECTION appears twice"),
         ("DEMAND_SECTION", "EOF", "section DEMAND_SECTION is missing"),
-        ("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n2\n", "line 18: depot '2 -1' is not supported"),
+        ("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n1\n2\n", "line 18: depot '1 2' must be one node from 1 to 4"),
+        ("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n5\n", "line 18: depot '5' must be one node from 1 to 4"),
+        ("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n2\n", "tiny: the depot has demand 4, but must have 0"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_line_and_value(tmp_path: Path, change: str, to: str, sentence: str) -> None:
@@ -195,6 +210,100 @@ def test_a_broken_file_is_refused_with_its_line_and_value(tmp_path: Path, change
         read_instance(path)
     assert str(refusal.value).startswith(str(path))
     assert sentence in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "key"),
+    [
+        ("DISTANCE : 200", "DISTANCE", "DISTANCE"),
+        ("SERVICE_TIME : 10", "SERVICE_TIME", "SERVICE_TIME"),
+        ("VEHICLES : 2", "VEHICLES", "VEHICLES"),
+        ("VEHICLES : few", "VEHICLES", "VEHICLES"),
+        ("COLOUR : red", "COLOUR", "COLOUR"),
+        ("TIME_WINDOW_SECTION\n1 0 9\n2 0 9\n3 0 9\n4 0 9", "TIME_WINDOW_SECTION", "TIME_WINDOW"),
+        ("SERVICE_TIME_SECTION\n1 0", "SERVICE_TIME_SECTION", "SERVICE_TIME"),
+        ("PICKUP_AND_DELIVERY_SECTION\n1 0", "PICKUP_AND_DELIVERY_SECTION", "PICKUP_AND_DELIVERY"),
+        ("BACKHAUL_SECTION\n2 -1", "BACKHAUL_SECTION", "BACKHAUL"),
+        ("SCENERY_SECTION:\n1", "SCENERY_SECTION", "SCENERY"),
+    ],
+)
+def test_what_may_change_the_problem_is_refused_by_name_and_gone_on_without_if_told_to(
+    tmp_path: Path, line: str, name: str, key: str
+) -> None:
+    plain = read_instance(written(tmp_path, texts.EUCLIDEAN))
+    path = written(tmp_path, texts.EUCLIDEAN.replace("CAPACITY : 10\n", f"CAPACITY : 10\n{line}\n"))
+    sentence = f"{path}, line 7: {name} is not supported yet; --ignore {key} goes on without it."
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
+        read_instance(path)
+    for spelled in (key, key.lower(), f"{key}_SECTION"):
+        assert_same(read_instance(path, ignore=(spelled,)), plain)
+
+
+def test_all_that_has_to_be_ignored_is_said_at_once(tmp_path: Path) -> None:
+    text = texts.EUCLIDEAN.replace("CAPACITY", "DISTANCE : 5\nVEHICLES : 1\nCAPACITY")
+    path = written(tmp_path, text)
+    way_out = "--ignore DISTANCE --ignore VEHICLES goes on without them"
+    with pytest.raises(InputError, match=rf"line 6: DISTANCE is not supported yet \(nor VEHICLES\); {way_out}\.$"):
+        read_instance(path)
+    with pytest.raises(InputError, match="line 7: VEHICLES is not"):
+        read_instance(path, ignore=["DISTANCE"])
+    assert read_instance(path, ignore=["DISTANCE", "VEHICLES"]).customers == 3
+
+
+def test_an_unknown_type_can_be_read_as_a_cvrp(tmp_path: Path) -> None:
+    path = written(tmp_path, texts.EUCLIDEAN.replace(": CVRP", ": VRPTW"))
+    assert_same(read_instance(path, ignore="TYPE"), read_instance(written(tmp_path, texts.EUCLIDEAN)))
+
+
+@pytest.mark.parametrize("key", ["CAPACITY", "DEMAND", "demand_section"])
+def test_what_is_honoured_cannot_be_ignored(tmp_path: Path, key: str) -> None:
+    name = key.upper().removesuffix("_SECTION")
+    with pytest.raises(InputError, match=rf"tiny\.vrp: {name} is honoured, and cannot be ignored\.$"):
+        read_instance(written(tmp_path, texts.EUCLIDEAN), ignore=(key,))
+
+
+@pytest.mark.parametrize(("kind", "distance"), [("CEIL_2D", 6), ("ATT", 2), ("GEO", 650)])
+def test_tsplibs_whole_distances_are_a_matrix_with_points_for_pictures(
+    tmp_path: Path, kind: str, distance: float
+) -> None:
+    instance = read_instance(written(tmp_path, texts.EUCLIDEAN.replace("EUC_2D", kind)))
+    assert (instance.distance(0, 3), instance.distance(3, 3)) == (distance, 0)
+    assert instance.points[3].tolist() == [0, 5.5]
+
+
+@pytest.mark.parametrize("kind", ["CEIL_2D", "ATT", "GEO"])
+def test_they_are_refused_where_the_matrix_would_be_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("neuralns.problem.formats.vrplib.MATRIX_LIMIT", 3)
+    path = written(tmp_path, texts.EUCLIDEAN.replace("EUC_2D", kind))
+    with pytest.raises(
+        InputError, match=rf"line 5: EDGE_WEIGHT_TYPE '{kind}' needs a matrix .* up to 3 nodes, not for 4"
+    ):
+        read_instance(path)
+
+
+@pytest.mark.parametrize("text", [texts.EUCLIDEAN, texts.EXPLICIT], ids=["points", "matrix"])
+def test_the_depot_may_be_another_node_and_the_customers_keep_their_order(tmp_path: Path, text: str) -> None:
+    first = read_instance(written(tmp_path, text))
+    other = text.replace("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n3\n")
+    other = other.replace("1 0\n2 4\n3 5\n4 6\n", "1 5\n2 4\n3 0\n4 6\n")
+    instance = read_instance(written(tmp_path, other))
+    assert instance.demands.tolist() == [0, 5, 4, 6]
+    nodes = [2, 0, 1, 3]
+    for tail in range(4):
+        for head in range(4):
+            assert instance.distance(tail, head) == first.distance(nodes[tail], nodes[head])
+
+
+@pytest.mark.parametrize("problem", ["TSP", "ATSP"])
+def test_a_tsp_is_one_vehicle_without_limit_from_the_first_node(tmp_path: Path, problem: str) -> None:
+    text = texts.EUCLIDEAN.replace("CVRP", problem).replace("CAPACITY : 10\n", "")
+    instance = read_instance(written(tmp_path, text[: text.index("DEMAND_SECTION")] + "EOF\n"))
+    assert (instance.customers, instance.rounding) == (3, "round")
+    tour = Solution(instance, [[1, 2, 3]])
+    assert tour.feasible
+    assert tour.cost == 5 + 5 + 7 + 6
 
 
 @pytest.mark.parametrize(

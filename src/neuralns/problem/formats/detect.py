@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class InstanceFormat:
     """How instances of a format are recognised by their text, read, and written, if they are."""
 
     recognises: Callable[[str], bool]
-    read: Callable[[FilePath, str], Instance]
+    read: Callable[[FilePath, str, Collection[str]], Instance]
     suffix: str | None = None
     text: Callable[[Instance], str] | None = None
 
@@ -60,7 +60,7 @@ SOLUTION_FORMATS = (
 )
 
 
-def read_instance(path: str | os.PathLike[str], rounding: str | None = None) -> Instance:
+def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
     """Read an instance file: VRPLIB, Solomon or JSON, told apart by its content.
 
     Parameters
@@ -70,10 +70,12 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None) -> 
     rounding
         Rounding convention; left out, the one that the published costs of the instance's family use: ``round`` for
         CVRPLIB's A, B, E, F, M, P, X, XML100 and Belgium sets, what the file says for JSON, ``none`` for all others.
+    ignore
+        Names of what to go on without, though the file has it and it would change the problem.
     """
     text = read_text(path)
     form = next(form for form in INSTANCE_FORMATS if form.recognises(text))
-    instance = form.read(path, text)
+    instance = form.read(path, text, (ignore,) if isinstance(ignore, str) else tuple(ignore))
     return instance if rounding is None else instance.with_rounding(rounding)
 
 

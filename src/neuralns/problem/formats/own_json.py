@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import rounding_named
-from neuralns.problem.formats.text import FilePath, naming, plain
+from neuralns.problem.formats.text import FilePath, Unsupported, naming, plain, refuse_unsupported
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
 INSTANCE_FORM = "neuralns-instance"
 SOLUTION_FORM = "neuralns-solution"
 FORM_VERSION = 1
+INSTANCE_FIELDS = (
+    "format", "version", "name", "capacity", "rounding", "vehicle_cost", "best_known",
+    "demands", "coordinates", "matrix",
+)  # fmt: skip
+"""The fields of an instance, which ``instance.schema.json`` describes."""
 
 
 def is_json(text: str) -> bool:
@@ -22,9 +29,13 @@ def is_json(text: str) -> bool:
     return text.lstrip().startswith("{")
 
 
-def read_json_instance(path: FilePath, text: str) -> Instance:
-    """Read an instance from the text of a JSON file."""
-    return instance_from_json(_parse(path, text), str(path))
+def read_json_instance(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
+    """Read an instance from the text of a JSON file; fields that are not known are refused unless ignored."""
+    data = _parse(path, text)
+    _expect_form(path, data, INSTANCE_FORM)
+    unknown = [Unsupported(_line_of(text, key), f"field {key!r}", key) for key in data if key not in INSTANCE_FIELDS]
+    refuse_unsupported(path, unknown, ignore)
+    return instance_from_json(data, str(path))
 
 
 def json_instance_text(instance: Instance) -> str:
@@ -101,6 +112,12 @@ def solution_to_json(solution: Solution) -> dict[str, Any]:
         "vehicle_cost": solution.instance.vehicle_cost,
         "routes": [list(route) for route in solution.routes],
     }
+
+
+def _line_of(text: str, key: str) -> int:
+    """Return the first line on which ``"key":`` stands, or 0 where the key is written with escapes."""
+    found = re.search(rf'"{re.escape(key)}"\s*:', text)
+    return 0 if found is None else text.count("\n", 0, found.start()) + 1
 
 
 def _parse(path: FilePath, text: str) -> dict[str, Any]:

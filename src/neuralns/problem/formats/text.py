@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import stat
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,9 +19,40 @@ Row = tuple[int, list[str]]
 """A line of a table: its number in the file and its words."""
 
 
+class Unsupported(NamedTuple):
+    """Something in a file that would change the problem and is not supported: where, what, and its name to ignore."""
+
+    line: int
+    what: str
+    key: str
+
+
+def refuse_unsupported(path: FilePath, found: Sequence[Unsupported], ignore: Collection[str]) -> None:
+    """Refuse the first of ``found`` that is not to be ignored, with the options that go on without it and the others.
+
+    >>> refuse_unsupported("my.vrp", [Unsupported(7, "VEHICLES", "VEHICLES")], ["vehicles"])
+    """
+    wanted = {key.casefold() for key in ignore}
+    left = [each for each in found if each.key.casefold() not in wanted]
+    if not left:
+        return
+    first, *others = left
+    where = f", line {first.line}" if first.line else ""
+    more = f" (nor {', '.join(each.what for each in others)})" if others else ""
+    keys = dict.fromkeys(each.key for each in left)
+    raise InputError(
+        f"{path}{where}: {first.what} is not supported yet{more}; "
+        f"{' '.join(f'--ignore {key}' for key in keys)} goes on without {'them' if others else 'it'}."
+    )
+
+
 def read_text(path: FilePath) -> str:
     """Return the text of a file; bytes that are no text become marks that no format takes for a number."""
     try:
+        # Reading a pipe or a device may never end, and takes away what is in it.
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise OSError("it is a pipe or a device, not a file")
         return Path(path).read_bytes().decode("utf-8-sig", errors="replace")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.problem.distances import ROUNDINGS, Floats, Rounding, rounding_named
-from neuralns.problem.formats.text import FilePath, Row, check_demands, check_rows, finite, naming, plain
-from neuralns.problem.instance import Instance
+from neuralns.problem.distances import ROUNDINGS, TSPLIB_DISTANCES, Floats, Rounding, rounding_named
+from neuralns.problem.formats.text import (
+    FilePath,
+    Row,
+    Unsupported,
+    check_demands,
+    check_rows,
+    finite,
+    naming,
+    plain,
+    refuse_unsupported,
+)
+from neuralns.problem.instance import MATRIX_LIMIT, Instance
 
 ROUNDED_FAMILIES = re.compile(r"^([ABEFMPX]-n\d+-k\d+|XML100_|(Leuven|Antwerp|Ghent|Brussels|Flanders)\d)")
 """Names of CVRPLIB families whose published costs are for distances rounded to the nearest integer."""
 
 SAID_IN_COMMENT = re.compile(rf"rounding ({'|'.join(ROUNDINGS)}), vehicle cost (\d+(?:\.\d+)?(?:e[+-]\d+)?)", re.ASCII)
 """The comment in which VRPLIB files that we write keep what the format has no line for."""
+
+TYPES = ("CVRP", "ACVRP", "TSP", "ATSP")
+WEIGHT_TYPES = ("EUC_2D", "FLOOR_2D", *TSPLIB_DISTANCES, "EXPLICIT")
+HONOURED = frozenset(
+    ("DIMENSION", "CAPACITY", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "NODE_COORD", "DEMAND", "DEPOT", "EDGE_WEIGHT")
+)
+WITHOUT_MEANING = frozenset(("NAME", "COMMENT", "TYPE", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "DISPLAY_DATA"))
+"""Keys and sections that change nothing about the problem; a type that is not known is refused on its own."""
 
 
 class Specification(NamedTuple):
@@ -28,9 +46,20 @@ class Specification(NamedTuple):
     value: str
 
 
-def read_vrplib(path: FilePath, text: str) -> Instance:
-    """Read VRPLIB text; every refusal of a line names its number."""
-    specifications, sections = _scan(path, text)
+class Section(NamedTuple):
+    """A section: the number of the line that opens it, and its rows."""
+
+    line: int
+    rows: list[Row]
+
+
+def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
+    """Read VRPLIB text; every refusal of a line names its number.
+
+    What would change the problem and is not supported is refused, unless ``ignore`` names it.
+    """
+    dropped = {key.upper().removesuffix("_SECTION") for key in ignore}
+    specifications, found = _scan(path, text)
 
     def needed(key: str) -> Specification:
         if key not in specifications:
@@ -40,42 +69,72 @@ def read_vrplib(path: FilePath, text: str) -> Instance:
     def optional(key: str, value: str) -> Specification:
         return specifications.get(key, Specification(0, value))
 
+    for key in sorted(dropped & HONOURED & (specifications.keys() | found.keys())):
+        raise InputError(f"{path}: {key} is honoured, and cannot be ignored.")
+    kind = optional("TYPE", "CVRP")
+    problem = kind.value.upper()
+    if problem not in TYPES:
+        if "TYPE" not in dropped:
+            raise InputError(
+                f"{path}, line {kind.line}: problem type {problem!r} is not supported, only {', '.join(TYPES)}; "
+                "--ignore TYPE reads it as a CVRP."
+            )
+        problem = "CVRP"
     dimension = _whole(path, "DIMENSION", needed("DIMENSION"))
-    weights, load, kind = needed("EDGE_WEIGHT_TYPE"), needed("CAPACITY"), optional("TYPE", "CVRP")
-    capacity = finite(path, load.line, load.value)
-    if capacity <= 0:
-        raise InputError(f"{path}, line {load.line}: capacity {load.value} must be above 0.")
-    if kind.value.upper() != "CVRP":
-        raise InputError(f"{path}, line {kind.line}: problem type {kind.value.upper()!r} is not supported, only CVRP.")
+    refuse_unsupported(path, _unsupported(specifications, found, dimension - 1), dropped)
+    sections = {name: section.rows for name, section in found.items()}
+    one_tour = problem in ("TSP", "ATSP")
+    weights = needed("EDGE_WEIGHT_TYPE")
     weight_type = weights.value.upper()
-    if weight_type not in ("EUC_2D", "FLOOR_2D", "EXPLICIT"):
+    if weight_type not in WEIGHT_TYPES:
         raise InputError(
             f"{path}, line {weights.line}: EDGE_WEIGHT_TYPE {weight_type!r} is not known, "
-            "only EUC_2D, FLOOR_2D and EXPLICIT."
+            f"only {', '.join(WEIGHT_TYPES)}."
+        )
+    if weight_type in TSPLIB_DISTANCES and dimension > MATRIX_LIMIT:
+        raise InputError(
+            f"{path}, line {weights.line}: EDGE_WEIGHT_TYPE {weight_type!r} needs a matrix of distances, "
+            f"which is made for up to {MATRIX_LIMIT} nodes, not for {dimension}."
         )
 
     # Coordinates beside a matrix are for pictures.
     has_points = weight_type != "EXPLICIT" or "NODE_COORD" in sections
-    for name, width in (("DEMAND", 2), ("NODE_COORD", 3)) if has_points else (("DEMAND", 2),):
-        if name not in sections:
+    has_demands = not one_tour or "DEMAND" in sections
+    for name, width, there in (("DEMAND", 2, has_demands), ("NODE_COORD", 3, has_points)):
+        if there and name not in sections:
             raise InputError(f"{path}: section {name}_SECTION is missing.")
-        check_rows(path, f"{name}_SECTION", sections[name], dimension, width, first_id=1)
-    check_demands(path, sections["DEMAND"], 1, capacity)
-    depots = [word for _, words in sections.get("DEPOT", []) for word in words]
-    if depots not in ([], ["1"], ["1", "-1"]):
-        line = sections["DEPOT"][0][0]
-        raise InputError(f"{path}, line {line}: depot {' '.join(depots)!r} is not supported; node 1 must be the depot.")
+        if there:
+            check_rows(path, f"{name}_SECTION", sections[name], dimension, width, first_id=1)
+    depot = _depot(path, sections.get("DEPOT", []), dimension)
+    # The depot becomes node 0; the customers keep the order of the file.
+    order = [depot, *(node for node in range(dimension) if node != depot)]
 
-    demands = [float(words[1]) for _, words in sections["DEMAND"]]
-    points = [[float(x), float(y)] for _, (_, x, y) in sections["NODE_COORD"]] if has_points else None
+    capacity, demands = 1.0, [0.0] * dimension
+    if not one_tour or "CAPACITY" in specifications:
+        load = needed("CAPACITY")
+        capacity = finite(path, load.line, load.value)
+        if capacity <= 0:
+            raise InputError(f"{path}, line {load.line}: capacity {load.value} must be above 0.")
+    if has_demands:
+        amounts = [sections["DEMAND"][node] for node in order]
+        check_demands(path, amounts, 1, capacity)
+        demands = [float(words[1]) for _, words in amounts]
+    points = None
+    if has_points:
+        places = [sections["NODE_COORD"][node][1] for node in order]
+        points = [[float(x), float(y)] for _, x, y in places]
     matrix = None
     if weight_type == "EXPLICIT":
         if "EDGE_WEIGHT" not in sections:
             raise InputError(f"{path}: section EDGE_WEIGHT_SECTION is missing.")
-        matrix = _matrix(path, needed("EDGE_WEIGHT_FORMAT"), sections["EDGE_WEIGHT"], dimension)
+        matrix = _matrix(path, needed("EDGE_WEIGHT_FORMAT"), sections["EDGE_WEIGHT"], dimension)[np.ix_(order, order)]
+    elif weight_type in TSPLIB_DISTANCES:
+        matrix = TSPLIB_DISTANCES[weight_type](np.array(points).reshape(-1, 2))
 
     name = " ".join(optional("NAME", "").value.split()) or Path(path).stem
-    rounding: Rounding = "round" if ROUNDED_FAMILIES.match(name) else "none"
+    # TSPLIB defines EUC_2D as rounded; files of vehicle routing do not always mean that.
+    rounded = ROUNDED_FAMILIES.match(name) or (one_tour and weight_type == "EUC_2D")
+    rounding: Rounding = "round" if rounded else "none"
     vehicle_cost = 0.0
     if said := SAID_IN_COMMENT.fullmatch(optional("COMMENT", "").value):
         rounding, vehicle_cost = rounding_named(said[1]), float(said[2])
@@ -103,10 +162,36 @@ def vrplib_text(instance: Instance) -> str:
     return "\n".join([*lines, "DEPOT_SECTION", "1", "-1", "EOF"]) + "\n"
 
 
-def _scan(path: FilePath, text: str) -> tuple[dict[str, Specification], dict[str, list[Row]]]:
+def _unsupported(
+    specifications: dict[str, Specification], sections: dict[str, Section], customers: int
+) -> list[Unsupported]:
+    """Return the keys and sections that may change the problem and that are not read, by line."""
+    found = [Unsupported(given.line, key, key) for key, given in specifications.items()]
+    found += [Unsupported(section.line, f"{name}_SECTION", name) for name, section in sections.items()]
+    fleet = specifications.get("VEHICLES", Specification(0, "")).value
+    # As many vehicles as customers are never too few.
+    enough = {"VEHICLES"} if re.fullmatch(r"\d{1,9}", fleet, re.ASCII) and int(fleet) >= customers else set()
+    return sorted(each for each in found if each.key not in HONOURED | WITHOUT_MEANING | enough)
+
+
+def _depot(path: FilePath, table: Sequence[Row], nodes: int) -> int:
+    """Return the place of the depot among the nodes of the file: the first node unless a section names another."""
+    words = [word for _, row in table for word in row]
+    if words[-1:] == ["-1"]:
+        words.pop()
+    if not words:
+        return 0
+    if len(words) > 1 or not re.fullmatch(r"\d{1,9}", words[0], re.ASCII) or not 1 <= int(words[0]) <= nodes:
+        raise InputError(
+            f"{path}, line {table[0][0]}: depot {' '.join(words)[:60]!r} must be one node from 1 to {nodes}."
+        )
+    return int(words[0]) - 1
+
+
+def _scan(path: FilePath, text: str) -> tuple[dict[str, Specification], dict[str, Section]]:
     """Split VRPLIB text into specifications and sections, with the line number of each entry."""
     specifications: dict[str, Specification] = {}
-    sections: dict[str, list[Row]] = {}
+    sections: dict[str, Section] = {}
     section: list[Row] | None = None
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
@@ -118,7 +203,8 @@ def _scan(path: FilePath, text: str) -> tuple[dict[str, Specification], dict[str
             name = words[0].rstrip(":").removesuffix("_SECTION")
             if name in sections:
                 raise InputError(f"{path}, line {number}: section {name}_SECTION appears twice.")
-            section = sections[name] = []
+            section = []
+            sections[name] = Section(number, section)
         elif ":" in line:
             key, _, value = line.partition(":")
             if section is not None:
