@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from neuralns import (
     InputError,
+    InputWarning,
     MaxIterations,
     MaxTime,
     OperatorError,
@@ -95,15 +98,75 @@ def test_a_number_of_workers_that_makes_no_sense_is_refused(workers: int) -> Non
         solve("E-n22-k4", MaxIterations(10), workers=workers)
 
 
-def test_a_worker_that_is_killed_is_reported() -> None:
-    import multiprocessing
+def kill(count: int) -> Callable[[Progress], None]:
+    """A callback that kills so many workers, once."""
+    victims: list[int] = []
 
-    def kill_one(progress: Progress) -> None:
-        for process in multiprocessing.active_children()[:1]:
-            process.kill()
+    def strike(progress: Progress) -> None:
+        for process in multiprocessing.active_children() if progress.iteration > 0 else []:
+            if process.pid is not None and len(victims) < count:
+                victims.append(process.pid)
+                process.kill()
 
-    with pytest.raises(InputError, match="a worker process ended unexpectedly"):
-        solve("E-n22-k4", MaxTime(30), workers=2, callbacks=[kill_one])
+    return strike
+
+
+def test_a_worker_that_is_killed_is_left_out_and_the_others_go_on() -> None:
+    with pytest.warns(InputWarning, match=r"1 of 3 worker processes ended unexpectedly .*; the search went on"):
+        result = solve("X-n101-k25", MaxTime(1), workers=3, callbacks=[kill(1)])
+    assert (result.stopped_by, result.feasible) == ("time", True)
+    with pytest.warns(InputWarning, match="1 of 2"):
+        result = solve("X-n101-k25", MaxIterations(20000), workers=2, callbacks=[kill(1)])
+    assert (result.stopped_by, result.feasible) == ("iterations", True)
+    assert 20000 <= result.iterations < 40000
+
+
+def test_the_best_known_routes_are_returned_if_all_workers_are_killed() -> None:
+    told: list[float] = []
+    with pytest.warns(InputWarning, match=r"2 of 2 worker processes .*; this is the best they had told of\.$"):
+        result = solve(
+            "X-n101-k25",
+            MaxTime(60),
+            workers=2,
+            initial="random",
+            callbacks=[kill(2)],
+            on_best=lambda best, progress: told.append(best.cost),
+        )
+    assert (result.stopped_by, result.feasible) == ("lost workers", True)
+    assert result.cost == told[-1] < result.initial.cost
+    assert result.runtime < 20
+
+
+ABANDONED = """
+import multiprocessing, os, signal, sys
+import neuralns
+def leave(progress):
+    if progress.iteration > 0:
+        print(*(process.pid for process in multiprocessing.active_children()), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+stop = neuralns.MaxTime(60) if sys.argv[1] == "time" else neuralns.MaxIterations(10**9)
+neuralns.solve("X-n101-k25", stop, workers=3, callbacks=[leave])
+"""
+
+
+@pytest.mark.parametrize("limit", ["time", "iterations"])
+def test_workers_end_when_the_coordinator_is_killed(limit: str) -> None:
+    done = subprocess.run([sys.executable, "-c", ABANDONED, limit], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    children = [int(word) for word in done.stdout.split()]
+    assert len(children) == 3
+    begin = time.perf_counter()
+    while any(is_running(child) for child in children):
+        assert time.perf_counter() - begin < 10
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_progress_counts_the_iterations_of_all_and_the_share_of_each() -> None:

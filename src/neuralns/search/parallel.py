@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import os
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, NeuralnsError
+from neuralns.errors import InputError, InputWarning, NeuralnsError
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
@@ -56,6 +58,8 @@ def run_in_parallel(
 
     ``watch`` is called several times a second with the progress of all: the sum of iterations, the least costs. Rounds
     end at fixed numbers of iterations if iterations are the limit, so that the result depends on the seeds alone.
+
+    A worker that is killed is left out, with a warning; what it told last counts. If all are, that is the result.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         raise InputError("several workers need an operating system that can fork processes.")
@@ -68,7 +72,8 @@ def run_in_parallel(
         for seed in seeds:
             own, other = context.Pipe()
             connections.append(own)
-            process = context.Process(target=_work, args=(other, setup, seed, begin), daemon=True)
+            given = (other, [*connections], setup, seed, begin, os.getpid())
+            process = context.Process(target=_work, args=given, daemon=True)
             try:
                 process.start()
             except OSError as error:
@@ -90,65 +95,84 @@ def _coordinate(
     watch: Callable[[Progress], str | None],
     tell_best: Callable[[Solution, Progress], object],
 ) -> tuple[list[Message], str]:
-    everyone = range(len(connections))
+    present = set(range(len(connections)))
     latest: dict[int, Message] = {}
     waiting: set[int] = set()
     ended: str | None = None
+
+    def leave_out(worker: int) -> None:
+        present.discard(worker)
+        waiting.discard(worker)
+
+    def tell(answers: dict[int, Any]) -> None:
+        for worker, answer in answers.items():
+            try:
+                connections[worker].send(answer)
+            except OSError:
+                leave_out(worker)
+
     while True:
         # One that waits has nothing to say; once told to stop it leaves.
-        busy = [connections[worker] for worker in everyone if worker not in waiting]
+        busy = [connections[worker] for worker in present - waiting]
         for ready in wait(busy, MESSAGE_SECONDS):
             worker = connections.index(ready)  # type: ignore[arg-type]
-            kind, content = _receive(connections[worker])
+            try:
+                kind, content = connections[worker].recv()
+            except (EOFError, OSError):
+                leave_out(worker)
+                continue
             if kind == "error":
                 raise content
             latest[worker] = content
             if kind == "round":
                 waiting.add(worker)
-        if len(latest) < len(connections):
+        messages = [latest[worker] for worker in sorted(latest)]
+        if not present:
+            if not messages:
+                raise InputError("all worker processes ended unexpectedly (killed, or out of memory).")
+            _warn_of_lost(len(connections), len(connections))
+            return messages, ended or LOST
+        if not present <= latest.keys():
             continue
-        messages = [latest[worker] for worker in everyone]
-        reasons = [message.reason for message in messages]
         if ended is None:
             together = _together(setup, messages)
             tell_best(Solution(setup.instance, min(messages, key=lambda message: message.best).routes), together)
             ended = watch(together)
-            if ended is None and "target" in reasons and math.isfinite(setup.stop.time):
+            if (
+                ended is None
+                and math.isfinite(setup.stop.time)
+                and any(message.reason == "target" for message in messages)
+            ):
                 # Runs limited by iterations go on to the end of the round, so that they can be repeated.
                 ended = "target"
             if ended is not None:
-                _send(connections, dict.fromkeys(everyone, "stop"))
-        if len(waiting) < len(connections):
+                tell(dict.fromkeys(sorted(present), "stop"))
+        if not present or not present <= waiting:
             continue
+        reasons = [latest[worker].reason for worker in sorted(present)]
         reason = ended or ("target" if "target" in reasons else reasons[0] if all(reasons) else None)
         if reason is not None:
+            _warn_of_lost(len(connections) - len(present), len(connections))
             return messages, reason
-        best = min(everyone, key=lambda worker: (messages[worker].best, worker))
-        worst = max(everyone, key=lambda worker: (messages[worker].current, worker))
-        answers: dict[int, Any] = dict.fromkeys(everyone)
+        # What a worker found that was killed since is not lost: the others may go on from it.
+        best = min(latest, key=lambda worker: (latest[worker].best, worker))
+        worst = max(present, key=lambda worker: (latest[worker].current, worker))
+        answers: dict[int, Any] = dict.fromkeys(sorted(present))
         if worst != best:
-            answers[worst] = messages[best].routes
+            answers[worst] = latest[best].routes
         waiting.clear()
-        _send(connections, answers)
+        tell(answers)
 
 
-_LOST = "a worker process ended unexpectedly (killed, or out of memory)."
+LOST = "lost workers"
+"""Why a search ended whose workers were all killed."""
 
 
-def _receive(connection: Connection) -> tuple[str, Any]:
-    try:
-        kind, content = connection.recv()
-    except (EOFError, OSError):
-        return "error", InputError(_LOST)
-    return kind, content
-
-
-def _send(connections: list[Connection], answers: dict[int, Any]) -> None:
-    for worker, answer in answers.items():
-        try:
-            connections[worker].send(answer)
-        except OSError:
-            raise InputError(_LOST) from None
+def _warn_of_lost(lost: int, workers: int) -> None:
+    if lost > 0:
+        what = "this is the best they had told of" if lost == workers else "the search went on with the others"
+        sentence = f"{lost} of {workers} worker processes ended unexpectedly (killed, or out of memory); {what}."
+        warnings.warn(sentence, InputWarning, stacklevel=4)
 
 
 def _together(setup: Setup, messages: list[Message]) -> Progress:
@@ -165,21 +189,33 @@ def _together(setup: Setup, messages: list[Message]) -> Progress:
     )
 
 
-def _work(connection: Connection, setup: Setup, seed: np.random.SeedSequence, begin: float) -> None:
+def _work(
+    connection: Connection,
+    others: list[Connection],
+    setup: Setup,
+    seed: np.random.SeedSequence,
+    begin: float,
+    coordinator: int,
+) -> None:
     """Search in a process of its own; signals, which reach the whole group, are the coordinator's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Its copies of the coordinator's ends would keep the pipes open when the coordinator is gone.
+    for other in others:
+        other.close()
     # Where the coordinator has ended there is nobody to tell.
     with suppress(OSError, EOFError):
         try:
-            _search(connection, Search(setup, seed, begin))
+            _search(connection, Search(setup, seed, begin), coordinator)
         except NeuralnsError as error:
             connection.send(("error", error))
 
 
-def _search(connection: Connection, search: Search) -> None:
+def _search(connection: Connection, search: Search, coordinator: int) -> None:
     stop = search.setup.stop
     number = 0
+    # Whatever becomes of this worker, the coordinator has routes of it.
+    connection.send(("progress", _message_of(search)))
     while True:
         number += 1
         last_time = stop.time * number / EXCHANGES
@@ -196,13 +232,22 @@ def _search(connection: Connection, search: Search) -> None:
             search.advance(last_iteration - search.iteration)
             if time.perf_counter() - told > MESSAGE_SECONDS:
                 told = time.perf_counter()
+                _expect(coordinator)
                 connection.send(("progress", _message_of(search)))
         connection.send(("round", _message_of(search)))
+        while not connection.poll(1.0):
+            _expect(coordinator)
         answer = connection.recv()
         if answer == "stop":
             return
         if answer is not None:
             search.continue_from(Solution(search.setup.instance, answer))
+
+
+def _expect(coordinator: int) -> None:
+    """End where the coordinator is gone, also if some other process still holds its end of the pipe."""
+    if os.getppid() != coordinator:
+        raise EOFError
 
 
 def _message_of(search: Search) -> Message:
