@@ -1,12 +1,16 @@
-"""Writing of files at once or not at all, and refusing output paths before any work is done for them."""
+"""Files written at once or not at all, output paths refused before any work, a user's Python file run."""
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
+import sys
 import tempfile
 from pathlib import Path
+from types import ModuleType
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, NeuralnsError
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -34,6 +38,27 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
             _replace(os.path.realpath(path), content)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
+
+
+def run_python_file(path: str | os.PathLike[str]) -> ModuleType:
+    """Run a user's Python file and return it as a module; one that fails is refused by its name."""
+    source = Path(path).resolve()
+    if not source.is_file():
+        raise InputError(f"{path}: cannot be read (no such file).")
+    # The full path is part of the name, so that two files of one name do not meet.
+    name = f"neuralns_user_{source.stem}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, source)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except NeuralnsError:
+        raise
+    except Exception as error:
+        raise InputError(f"{path}: fails when run ({type(error).__name__}: {error}).") from None
+    return module
 
 
 def _replace(target: str, content: bytes) -> None:
