@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commands import invoke, spawn
-from neuralns.operators.portfolio import portfolio_names
+from neuralns.operators.portfolio import portfolio_named, portfolio_names
 from neuralns.operators.registry import operators
 
 OWN = '''
@@ -32,7 +32,7 @@ def test_every_operator_is_listed_with_what_it_does() -> None:
         }
         for entry in operators()
     ]
-    assert listed["portfolios"] == list(portfolio_names())
+    assert listed["portfolios"] == {name: list(portfolio_named(name).names) for name in portfolio_names()}
 
 
 def test_a_person_sees_a_table() -> None:
@@ -40,7 +40,13 @@ def test_a_person_sees_a_table() -> None:
     assert outcome.stdout.split()[:3] == ["name", "phase", "class"]
     assert all(entry.name in outcome.stdout for entry in operators())
     assert "longest=10" in outcome.stdout
-    assert outcome.stdout.endswith(f"portfolios: {', '.join(portfolio_names())}\n")
+
+
+def test_a_person_sees_the_members_of_each_portfolio() -> None:
+    lines = " ".join(invoke("operators").stdout.split())
+    for name in ("modern", "modern-all", "paper"):
+        assert f"{name} {', '.join(portfolio_named(name).names)} " in lines
+    assert "paper-2 to paper-12 the first so many destroy operators of paper" in lines
 
 
 def test_operators_of_ones_own_are_listed_last_of_their_phase(tmp_path: Path) -> None:

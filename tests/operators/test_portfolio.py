@@ -39,6 +39,24 @@ def test_a_portfolio_is_a_list_of_names_in_order() -> None:
     assert portfolio.names == ("pair", "worst-node", "greedy")
 
 
+def test_a_portfolio_in_a_list_stands_for_its_operators() -> None:
+    assert portfolio_named("modern,zone,greedy").names == ("string", "zone", "blinks", "regret-2", "greedy")
+    assert portfolio_named("modern,zone,greedy").name == "modern,zone,greedy"
+    assert make_portfolio("own", ["modern", operator("zone")]).names == ("string", "zone", "blinks", "regret-2")
+
+
+@pytest.mark.parametrize("name", ["modern,string", "string,modern", "modern,modern", "modern, string, regret-2"])
+def test_an_operator_of_a_portfolio_that_is_listed_too_is_there_once(name: str) -> None:
+    assert sorted(portfolio_named(name).names) == sorted(portfolio_named("modern").names)
+    assert make_portfolio("own", [operator("string"), "modern"]).names == portfolio_named("modern").names
+
+
+def test_portfolios_that_share_operators_join() -> None:
+    joined = portfolio_named("modern,paper").names
+    assert set(joined) == {*portfolio_named("modern").names, *portfolio_named("paper").names}
+    assert len(set(joined)) == len(joined)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

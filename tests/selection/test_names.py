@@ -74,7 +74,7 @@ def test_other_names_are_refused(name: str) -> None:
 def test_an_unknown_name_is_answered_by_the_choices() -> None:
     sentence = (
         "selector 'nonsense' is not known; choose random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, "
-        "a policy, lrw:FILE or adaptive:FILE."
+        "a policy, lrw:FILE, adaptive:FILE or FILE.py."
     )
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         selector_named("nonsense")
@@ -137,6 +137,93 @@ def test_a_bundled_policy_is_named_by_its_name(wheel: str, monkeypatch: pytest.M
     assert (selector.name, selector.weights) == ("wheel", (1.0, 3.0, 2.0, 6.0))
     assert selector_named("lrw:wheel") == selector
     assert isinstance(selector_named("adaptive:wheel"), Roulette)
+
+
+# --- Selectors in files of one's own. --------------------------------------------------------------------------------
+
+OWN = """
+from neuralns import PythonSelector, Selector, Uniform
+from neuralns.compiled.structs import whole
+
+
+class Last(Selector):
+    name = "last"
+    fields = {"destroys": whole, "repairs": whole}
+
+    def start(self, portfolio, customers=1):
+        return self.new_memory(destroys=len(portfolio.destroys), repairs=len(portfolio.repairs))
+
+    @staticmethod
+    def choose(memory, state, phase):
+        return (memory.destroys if phase == 0 else memory.repairs) - 1
+"""
+SECOND = """
+
+class Second(Last):
+    name = "second"
+"""
+CHOSEN = """
+
+class Cycle:
+    def choose(self, situation):
+        return situation.destroys[0], situation.repairs[0]
+
+    def update(self, outcome):
+        pass
+
+
+first = PythonSelector(Cycle(), every=10, name="first")
+"""
+
+
+def own(tmp_path: Path, text: str = OWN, name: str = "mine.py") -> str:
+    (tmp_path / name).write_text(text)
+    return str(tmp_path / name)
+
+
+def test_a_python_file_with_a_class_of_selectors_is_a_selector(tmp_path: Path) -> None:
+    file = own(tmp_path)
+    assert selector_named(file).name == "last"
+    result = solve("E-n22-k4", MaxIterations(30), selector=file, portfolio=PORTFOLIO)
+    assert {use.name: use.used for use in result.operators} == {"zone": 0, "pair": 30, "greedy": 0, "regret-2": 30}
+    assert evaluate(MDP_OF_FOUR, file, episodes=4, seeds=1).shares["pair"] == 1.0
+
+
+def test_one_of_several_selectors_of_a_file_is_named(tmp_path: Path) -> None:
+    file = own(tmp_path, OWN + SECOND)
+    assert selector_named(f"{file}:Second").name == "second"
+    assert selector_named(f"{file}:Last").name == "last"
+    with pytest.raises(
+        InputError, match=r"mine\.py: holds several selectors \(Last, Second\); name one, such as .*:Last\.$"
+    ):
+        selector_named(file)
+    with pytest.raises(InputError, match=r"mine\.py: holds no selector 'Third' \(its selectors: Last, Second\)\.$"):
+        selector_named(f"{file}:Third")
+
+
+def test_an_instance_in_a_file_comes_before_classes(tmp_path: Path) -> None:
+    file = own(tmp_path, OWN + CHOSEN)
+    assert selector_named(file).name == "first"
+    assert selector_named(f"{file}:first").name == "first"
+    assert selector_named(f"{file}:Last").name == "last"
+    found = compare(["E-n22-k4"], f"random,{file},{file}:Last", MaxIterations(20), 1, PORTFOLIO)
+    assert [run.selector for run in found.runs][:3] == ["random", file, f"{file}:Last"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, r"mine\.py: cannot be read \(no such file\)\.$"),
+        ("from neuralns import Uniform", r"mine\.py: holds no selector \(write a subclass of neuralns\.Selector"),
+        ("1 / 0", r"mine\.py: fails when run \(ZeroDivisionError: division by zero\)\.$"),
+        (f"{OWN}\n    def __init__(self, rate):\n        pass\n", r"mine\.py: selector 'Last' cannot be made without"),
+    ],
+)
+def test_a_file_without_a_selector_is_refused(tmp_path: Path, text: str | None, said: str) -> None:
+    if text is not None:
+        own(tmp_path, text)
+    with pytest.raises(InputError, match=said):
+        selector_named(str(tmp_path / "mine.py"))
 
 
 # --- The same name means the same everywhere. ------------------------------------------------------------------------

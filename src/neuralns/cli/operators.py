@@ -16,7 +16,9 @@ def operators(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """List the operators: name, phase, class, parameters and what each does; ``string:longest=20`` sets a parameter.
+    """List the operators (name, phase, class, what each does, parameters) and the portfolios with their members.
+
+    In a portfolio ``string:longest=20`` sets a parameter.
 
     Examples:
 
@@ -24,7 +26,7 @@ def operators(
 
         neuralns operators --operators my_operators.py
     """
-    from neuralns.operators.portfolio import portfolio_names
+    from neuralns.operators.portfolio import portfolio_named, portfolio_names
     from neuralns.operators.registry import load_operators
     from neuralns.operators.registry import operators as all_operators
 
@@ -36,7 +38,8 @@ def operators(
             {"name": e.name, "phase": e.phase, "class": e.kind, "summary": e.summary, "parameters": dict(e.parameters)}
             for e in entries
         ]
-        print(json.dumps({"operators": rows, "portfolios": list(portfolio_names())}))
+        portfolios = {name: portfolio_named(name).names for name in portfolio_names()}
+        print(json.dumps({"operators": rows, "portfolios": portfolios}))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("name", "phase", "class", "what it does (parameters)"):
@@ -46,4 +49,17 @@ def operators(
         table.add_row(entry.name, entry.phase, entry.kind, entry.summary + (f" ({parameters})" if parameters else ""))
     console = plain_console()
     console.print(table)
-    console.print(f"\nportfolios: {', '.join(portfolio_names())}", soft_wrap=True)
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("portfolio", "its operators"):
+        table.add_column(column, no_wrap=column == "portfolio")
+    names = portfolio_names()
+    sizes = [name for name in names if name.startswith("paper-")]
+    for name in names:
+        if name not in sizes:
+            table.add_row(name, ", ".join(portfolio_named(name).names))
+    table.add_row(
+        f"{sizes[0]} to {sizes[-1]}", "the first so many destroy operators of paper, and its repair operators"
+    )
+    console.print(table)
+    console.print("In a list a portfolio stands for its operators: --portfolio modern,zone,greedy.", soft_wrap=True)

@@ -35,7 +35,8 @@ def solve(
     selector: Annotated[
         str,
         typer.Option(
-            metavar="NAME|FILE", help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, or a policy."
+            metavar="NAME|FILE",
+            help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, a policy, or FILE.py (your own).",
         ),
     ] = "random",
     temperature: Annotated[

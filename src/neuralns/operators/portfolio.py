@@ -106,15 +106,13 @@ def portfolio_names() -> tuple[str, ...]:
 
 
 def portfolio_named(name: str) -> Portfolio:
-    """Return a named portfolio, or the one of a comma-separated list of operators."""
-    if name == "modern":
-        return make_portfolio(name, MODERN)
-    if name == "modern-all":
-        return make_portfolio(name, MODERN_CANDIDATES)
-    if name == "paper":
-        return make_portfolio(name, (*PAPER_DESTROYS, *PAPER_REPAIRS))
+    """Return a named portfolio, or the one of a comma-separated list of operators and portfolios.
+
+    >>> portfolio_named("modern,zone,greedy").names
+    ('string', 'zone', 'blinks', 'regret-2', 'greedy')
+    """
     if name in portfolio_names():
-        return make_portfolio(name, (*PAPER_DESTROYS[: int(name.removeprefix("paper-"))], *PAPER_REPAIRS))
+        return make_portfolio(name, [name])
     if "," in name:
         return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
     raise InputError(
@@ -124,10 +122,31 @@ def portfolio_named(name: str) -> Portfolio:
 
 
 def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
-    """Return a portfolio of operators given by name or as registered; repairs may stand anywhere in the list."""
-    chosen = [operator(entry) if isinstance(entry, str) else entry for entry in entries]
+    """Return a portfolio of operators given by name or as registered; repairs may stand anywhere in the list.
+
+    The name of a portfolio stands for its members that are not in the list anyway.
+    """
+    chosen: list[Operator] = []
+    given = [entry for entry in entries if entry not in portfolio_names()]
+    for entry in entries:
+        if isinstance(entry, str) and entry in portfolio_names():
+            known = {*given, *(other.name for other in given if isinstance(other, Operator))}
+            members = [operator(member) for member in _members(entry) if member not in known]
+            chosen += [member for member in members if member not in chosen]
+        else:
+            chosen.append(operator(entry) if isinstance(entry, str) else entry)
     return Portfolio(
         name,
         tuple(entry for entry in chosen if entry.phase == "destroy"),
         tuple(entry for entry in chosen if entry.phase == "repair"),
     )
+
+
+def _members(name: str) -> tuple[str, ...]:
+    """Return the names of the operators of a named portfolio."""
+    if name == "modern":
+        return MODERN
+    if name == "modern-all":
+        return MODERN_CANDIDATES
+    size = len(PAPER_DESTROYS) if name == "paper" else int(name.removeprefix("paper-"))
+    return (*PAPER_DESTROYS[:size], *PAPER_REPAIRS)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import inspect
 import math
 import os
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 from numba import types
@@ -22,6 +18,7 @@ from numba.core.errors import NumbaError
 from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.errors import InputError, OperatorError
+from neuralns.files import run_python_file
 from neuralns.routes.layout import state_type
 
 Phase = Literal["destroy", "repair"]
@@ -180,23 +177,8 @@ def operator(name: str) -> Operator:
 def load_operators(path: str | os.PathLike[str]) -> tuple[Operator, ...]:
     """Run a user's Python file and return the operators that its decorators register."""
     _load_built_in()
-    source = Path(path).resolve()
-    if not source.is_file():
-        raise InputError(f"{path}: cannot be read (no such file).")
     before = dict(_registry)
-    # The full path is part of the name, so that two files of one name do not meet.
-    module_name = f"neuralns_user_{source.stem}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(module_name, source)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path}: is not a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
-    try:
-        spec.loader.exec_module(module)
-    except (InputError, OperatorError):
-        raise
-    except Exception as error:
-        raise InputError(f"{path}: fails when run ({type(error).__name__}: {error}).") from None
+    run_python_file(path)
     found = tuple(entry for name, entry in _registry.items() if before.get(name) is not entry)
     if not found:
         raise InputError(f"{path}: registers no operator (use the decorators neuralns.destroy and neuralns.repair).")

@@ -12,6 +12,8 @@
 ``FILE``, ``NAME``         a policy file, or a bundled policy
 ``FILE@0.1``               the same with a temperature; left out, it is 0.01 in searches and 0 in episodes
 ``FILE`` with ``{seed}``   another policy for each seed (``evaluate`` only)
+``FILE.py``                your own: the `Selector` that a Python file holds, an instance or a class
+``FILE.py:NAME``           that one of several in the file
 ``oracle``                 simulation (``evaluate`` only)
 =========================  ========================================================================================
 """
@@ -21,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neuralns.errors import InputError
+from neuralns.files import run_python_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.learned_roulette import learned_roulette
@@ -72,6 +75,9 @@ def selector_named(
         if len(pair) == 2 and all(pair):
             return Fixed(pair[0].strip(), pair[1].strip())
         raise InputError(f"selector {name!r} is not a pair; write 'fixed:DESTROY,REPAIR'.")
+    file, py, own = name.rpartition(".py")
+    if py and (not own or own.startswith(":")):
+        return load_selector(file + py, own.removeprefix(":"))
     kind, _, path = name.partition(":")
     if kind in ("lrw", "adaptive") and path:
         wheel = learned_roulette(read_policy(path), path)
@@ -89,7 +95,7 @@ def selector_named(
         return selector_from(read_policy(name), name, temperature, every)
     raise InputError(
         f"selector {name!r} is not known; choose {', '.join(_NAMED)}, best-fixed, fixed:DESTROY,REPAIR, a policy, "
-        "lrw:FILE or adaptive:FILE."
+        "lrw:FILE, adaptive:FILE or FILE.py."
     )
 
 
@@ -98,6 +104,39 @@ _ELSEWHERE = {
     "lrw": "is trained on episodes; train it by 'neuralns train --network lrw' and give lrw:FILE.",
     "oracle": "plays episodes of the MDP only ('neuralns evaluate').",
 }
+
+
+def load_selector(path: str, name: str = "") -> Selector:
+    """Run a user's Python file and return the selector that it holds: an instance, or a class to make one of.
+
+    A file with several is asked for one by its ``name``; instances come before the classes that they are made of.
+    """
+    module = run_python_file(path)
+    instances: dict[str, Selector | type[Selector]] = {}
+    classes: dict[str, Selector | type[Selector]] = {}
+    for key, value in vars(module).items():
+        if isinstance(value, Selector):
+            instances[key] = value
+        # A class that the file imports is not its own.
+        elif isinstance(value, type) and issubclass(value, Selector) and value.__module__ == module.__name__:
+            classes[key] = value
+    known = {**instances, **classes}
+    if name and name not in known:
+        raise InputError(f"{path}: holds no selector {name!r} (its selectors: {', '.join(known) or 'none'}).")
+    choices = {name: known[name]} if name else instances or classes
+    if not choices:
+        raise InputError(f"{path}: holds no selector (write a subclass of neuralns.Selector, or an instance of one).")
+    if len(choices) > 1:
+        raise InputError(
+            f"{path}: holds several selectors ({', '.join(choices)}); name one, such as {path}:{next(iter(choices))}."
+        )
+    ((key, found),) = choices.items()
+    if isinstance(found, Selector):
+        return found
+    try:
+        return found()
+    except TypeError as error:
+        raise InputError(f"{path}: selector {key!r} cannot be made without arguments ({error}).") from None
 
 
 def split_names(text: str) -> list[str]:

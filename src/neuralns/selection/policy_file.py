@@ -77,8 +77,8 @@ def bundled_policies() -> tuple[str, ...]:
 
 
 def is_policy(name: str) -> bool:
-    """Return whether a name is that of a file or of a bundled policy."""
-    return Path(name).is_file() or name in bundled_policies()
+    """Return whether a name is that of a bundled policy or of a file, other than Python's."""
+    return (Path(name).is_file() and not name.endswith(".py")) or name in bundled_policies()
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
