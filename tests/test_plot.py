@@ -257,7 +257,7 @@ def test_anytime_curves_that_cannot_be_drawn_are_refused(monkeypatch: pytest.Mon
     with pytest.raises(InputError, match=r"^there is no run to draw\.$"):
         plot.anytime([], "")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[plot\]' in the project's folder"):
         plot.anytime(curve("x", (0, 1.0)), "")
 
 
@@ -354,7 +354,7 @@ def test_panels_that_cannot_be_drawn_are_refused(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(InputError, match=r"^there is no line to draw\.$"):
             plot.panels(lines, "", "", "")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[plot\]' in the project's folder"):
         plot.panels(AGENTS, "", "", "")
 
 
@@ -406,13 +406,13 @@ def test_without_matplotlib_the_refusal_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, result: Result, draw: Draw
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[plot\]' in the project's folder"):
         draw(result)
 
 
 def test_without_matplotlib_tours_and_episodes_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[plot\]' in the project's folder"):
         plot.tours(texts.SERVED, "")
-    with pytest.raises(InputError, match=r"pip install 'neuralns\[plot\]'"):
+    with pytest.raises(InputError, match=r"pip install '\.\[plot\]' in the project's folder"):
         plot.episode([(texts.SERVED, "start")], "")

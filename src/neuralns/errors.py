@@ -15,3 +15,12 @@ class OperatorError(NeuralnsError, ValueError):
 
 class InputWarning(UserWarning):
     """Something given by the user cannot be honoured, or lies outside what it was made for, and the work goes on."""
+
+
+def how_to_install(*extras: str) -> str:
+    """Return the command that installs what an optional part needs; the package is on no index.
+
+    >>> how_to_install("train", "plot")
+    "pip install '.[train,plot]' in the project's folder"
+    """
+    return f"pip install '.[{','.join(extras)}]' in the project's folder"

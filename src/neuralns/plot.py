@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, how_to_install
 from neuralns.files import check_writable, write_bytes
 from neuralns.problem.solution import Solution
 
@@ -417,4 +417,4 @@ def _matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise InputError("pictures need matplotlib; install it with: pip install 'neuralns[plot]'.") from None
+        raise InputError(f"pictures need matplotlib; install it with: {how_to_install('plot')}.") from None

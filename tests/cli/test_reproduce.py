@@ -371,7 +371,7 @@ def test_packages_that_are_needed_in_the_end_are_asked_for_first(
     monkeypatch.setattr("neuralns.reproduction.reproduce.find_spec", lambda name: None if name == package else name)
     refusal = invoke("reproduce", "all", "--out", "mine").refusal()
     assert refusal.startswith(what)
-    assert refusal.endswith("; install with: pip install 'neuralns[train,plot]'.")
+    assert refusal.endswith("; install with: pip install '.[train,plot]' in the project's folder.")
     assert not Path("mine").exists()
 
 

@@ -43,6 +43,6 @@ def test_a_cluster_that_cannot_be_reached_is_named(address: str, reason: str) ->
 
 def test_without_dask_the_command_to_install_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    sentence = "a cluster needs Dask; install it with: pip install 'neuralns[cluster]'."
+    sentence = "a cluster needs Dask; install it with: pip install '.[cluster]' in the project's folder."
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"), cluster("tcp://127.0.0.1:1"):
         pass

@@ -33,7 +33,7 @@ def staged(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_that_are_installed_run_and_the_others_are_named(tmp_path: Path) -> None:
     said: list[str] = []
     found = compare_peers(INSTANCES, 1, [4], tmp_path / "peers.csv", say=said.append)
-    assert said == ["not installed: absent (pip install 'neuralns[peers]')"]
+    assert said == ["not installed: absent (pip install '.[peers]' in the project's folder)"]
     assert found.solvers == ("neuralns", "HGS")
     assert found.instances == ("P-n16-k8", "E-n22-k4")
     assert found.customers == {"P-n16-k8": 15, "E-n22-k4": 21}
@@ -61,7 +61,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "peers.csv"
     for names, instance, sentence in (
         (["nobody"], INSTANCES[0], "solver 'nobody' is not known; choose from neuralns, HGS, absent."),
-        (["absent"], INSTANCES[0], "solver 'absent' is not installed; pip install 'neuralns[peers]'."),
+        (["absent"], INSTANCES[0], "solver 'absent' is not installed; pip install '.[peers]' in the project's folder."),
         (None, replace(INSTANCES[0], best_known=None), "E-n22-k4: no best known cost to compare with"),
         (None, replace(INSTANCES[0], vehicle_cost=7.0), "E-n22-k4: other solvers are not told of its vehicle cost 7."),
     ):

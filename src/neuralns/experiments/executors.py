@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Thread
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, how_to_install
 
 
 def process_pool(workers: int) -> Executor:
@@ -43,7 +43,7 @@ def cluster(address: str, patience: float = 10.0) -> Iterator[Callable[[], Execu
         from distributed import Client, Security
         from distributed.core import connect
     except ImportError:
-        raise InputError("a cluster needs Dask; install it with: pip install 'neuralns[cluster]'.") from None
+        raise InputError(f"a cluster needs Dask; install it with: {how_to_install('cluster')}.") from None
 
     # What it logs with tracebacks comes from here as sentences.
     for name in ("distributed", "distributed.client"):

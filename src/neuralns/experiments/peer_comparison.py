@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, how_to_install
 from neuralns.experiments.peers import PEERS, installed_peers
 from neuralns.experiments.solver_runs import Notify, SolverRun, mean_gaps, run_solvers
 from neuralns.files import check_writable
@@ -68,7 +68,7 @@ def compare_peers(
     check_writable(path)
     absent = [name for name in PEERS if name not in installed_peers()]
     if absent and solvers is None:
-        say(f"not installed: {', '.join(absent)} (pip install 'neuralns[peers]')")
+        say(f"not installed: {', '.join(absent)} ({how_to_install('peers')})")
     runs = run_solvers({name: PEERS[name][1] for name in chosen}, instances, seconds, seeds, path, [core], notify)
     gaps, customers = mean_gaps(runs), {run.instance: run.customers for run in runs}
     means = {solver: sum(each[solver] for each in gaps.values()) / len(gaps) for solver in chosen}
@@ -86,5 +86,5 @@ def _solvers_named(names: Sequence[str] | None) -> list[str]:
         if name.lower() not in by_name:
             raise InputError(f"solver {name!r} is not known; choose from {', '.join(PEERS)}.")
         if by_name[name.lower()] not in available:
-            raise InputError(f"solver {name!r} is not installed; pip install 'neuralns[peers]'.")
+            raise InputError(f"solver {name!r} is not installed; {how_to_install('peers')}.")
     return [by_name[name.lower()] for name in names]

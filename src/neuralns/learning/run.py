@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, InputWarning
+from neuralns.errors import InputError, InputWarning, how_to_install
 from neuralns.files import check_writable, write_or_rescue
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
@@ -170,8 +170,7 @@ class _Log:
                 from torch.utils.tensorboard import SummaryWriter
             except ImportError:
                 raise InputError(
-                    "scalars for TensorBoard need the package tensorboard; install it with: pip install "
-                    "'neuralns[train]'."
+                    f"scalars for TensorBoard need the package tensorboard; install it with: {how_to_install('train')}."
                 ) from None
             self._writer = SummaryWriter(os.fspath(folder))
         names = [f"{name}_{seed}" for name in ("return", "loss", "validation") for seed in range(seeds)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, how_to_install
 from neuralns.files import check_writable
 from neuralns.mdp.baselines import train_roulette
 from neuralns.mdp.evaluate import evaluate
@@ -137,7 +137,7 @@ def train(
     if network == "lrw":
         return _train_wheel(mdps, numbers, output, command)
     if find_spec("torch") is None:
-        raise InputError("training needs torch; install it with: pip install 'neuralns[train]'.")
+        raise InputError(f"training needs torch; install it with: {how_to_install('train')}.")
     from neuralns.learning.run import run
 
     return run(

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, how_to_install
 from neuralns.experiments.executors import cluster as open_cluster
 from neuralns.experiments.executors import process_pool
 from neuralns.experiments.jobs import Done, Failure, Job, JobStore, run_jobs
@@ -125,7 +125,7 @@ def _check_extras(device: str) -> None:
     """Refuse before any work what would fail after it."""
     for package, what in (("torch", "the experiments train networks"), ("matplotlib", "the report has pictures")):
         if find_spec(package) is None:
-            raise InputError(f"{what}; install with: pip install 'neuralns[train,plot]'.")
+            raise InputError(f"{what}; install with: {how_to_install('train', 'plot')}.")
     if device != "cpu":
         from neuralns.learning.training import check_device
 
