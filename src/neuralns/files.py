@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from neuralns.errors import InputError
@@ -18,6 +19,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path}: folder {folder} does not exist.")
     if not os.access(path if _is_device(path) else folder, os.W_OK):
         raise InputError(f"{path}: folder {folder} cannot be written to.")
+
+
+def check_suffix(path: str | os.PathLike[str], suffixes: Collection[str]) -> None:
+    """Refuse a file name whose ending names none of the formats; a device, such as /dev/stdout, has no say in it."""
+    if Path(path).suffix.lower() not in suffixes and not _is_device(path):
+        raise InputError(f"{path}: the file name must end with {' or '.join(suffixes)}.")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
