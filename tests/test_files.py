@@ -63,12 +63,12 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     def fail(*arguments: object) -> None:
         raise failure
 
-    path = written(tmp_path, "old", "out.sol")
+    path = written(tmp_path, "old", "out.json")
     monkeypatch.setattr(os, failing, fail)
     with pytest.raises(raised):
         writing(path)
     assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["out.sol"]
+    assert os.listdir(tmp_path) == ["out.json"]
 
 
 @pytest.mark.parametrize("name", [".", "missing/out.sol", "a" * 300])

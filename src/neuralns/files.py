@@ -11,7 +11,7 @@ import sys
 import tempfile
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -73,6 +73,12 @@ def write_or_rescue(write: Callable[[str], None], path: str | os.PathLike[str]) 
         raise InputError(f"{reason}, nor can anything in {tempfile.gettempdir()}.") from None
     warnings.warn(f"{reason}; it is in {other} instead.", InputWarning, stacklevel=2)
     return other
+
+
+def check_suffix(path: str | os.PathLike[str], suffixes: Collection[str]) -> None:
+    """Refuse a file name whose ending names none of the formats; a device, such as /dev/stdout, has no say in it."""
+    if Path(path).suffix.lower() not in suffixes and not _is_device(path):
+        raise InputError(f"{path}: the file name must end with {' or '.join(suffixes)}.")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -53,3 +53,9 @@ def test_what_cannot_be_generated_is_refused_and_nothing_written(
     monkeypatch.chdir(tmp_path)
     assert invoke("generate", *arguments).refusal() == sentence
     assert list(tmp_path.iterdir()) == []
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    refusal = invoke("generate", tmp_path / "mine.txt").refusal()
+    assert refusal.endswith("mine.txt: the file name must end with .vrp or .json.")
+    assert list(tmp_path.iterdir()) == []

@@ -215,8 +215,12 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far() -> None:
         ("A-n32-k5 --plot missing/a.png", "missing does not exist."),
         ("A-n32-k5 E-n22-k4 --output a.sol", "a.sol: with several instances the file name must contain '{name}'."),
         ("A-n32-k5 A-n32-k5 --output {name}.sol", "A-n32-k5.sol: this command reads or writes that file already"),
-        ("A-n32-k5 --output a.png --plot a.png", "a.png: this command reads or writes that file already"),
+        ("A-n32-k5 --output a.sol --trace a.sol", "a.sol: this command reads or writes that file already"),
         ("tiny.vrp --output tiny.vrp", "tiny.vrp: this command reads or writes that file already"),
+        ("tiny.vrp --output tiny.sol", "tiny.sol: this command reads or writes that file already"),
+        ("A-n32-k5 --output tiny.sol", "tiny.sol: exists and was not written by neuralns; choose another name."),
+        ("A-n32-k5 --output routes.txt", "routes.txt: the file name must end with .sol or .json."),
+        ("A-n32-k5 --output routes", "routes: the file name must end with .sol or .json."),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_any_search(
@@ -301,3 +305,14 @@ def test_a_name_of_an_instance_does_not_leave_the_folder(tmp_path: Path) -> None
 )
 def test_limits_beyond_all_measure_are_refused(words: tuple[object, ...], sentence: str) -> None:
     assert invoke("solve", "E-n22-k4", *words).refusal().endswith(sentence)
+
+
+@pytest.mark.parametrize("name", ["tiny.sol", "routes.json"])
+def test_our_own_routes_are_written_over_and_are_no_best_known_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.vrp").write_text(texts.EUCLIDEAN)
+    for _ in range(2):
+        assert invoke("solve", "tiny.vrp", "-n", 10, "--output", name, "--json").json["best_known"] is None
+    assert invoke("check", "tiny.vrp", name, "--json").json["gap"] is None

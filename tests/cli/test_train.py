@@ -178,6 +178,20 @@ def test_what_cannot_be_used_is_refused(arguments: str, sentence: str) -> None:
     assert os.listdir() == []
 
 
+def test_a_policy_or_a_checkpoint_is_not_written_over_unless_told_to() -> None:
+    wheel = (*WHERE, "--network", "lrw", "-o", "mine.policy")
+    Path("mine.checkpoint").write_text("hours of work")
+    assert invoke("train", *wheel).refusal() == (
+        "mine.checkpoint: a run was stopped here; go on with --resume, or start anew with --force."
+    )
+    Path("mine.policy").write_text("more hours")
+    assert invoke("train", *wheel).refusal() == (
+        "mine.policy: exists already; choose another name, or write over it with --force."
+    )
+    lines_of(invoke("train", *wheel, "--force"))
+    assert read_policy("mine.policy").network == "lrw"
+
+
 def test_an_output_that_cannot_be_written_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def work(*arguments: object, **options: object) -> None:
         raise AssertionError("worked")

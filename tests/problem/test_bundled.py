@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import texts
-from neuralns import InputError, random_tours, read, write_instance
+from neuralns import InputError, random_tours, read, write_solution
 from neuralns.problem.bundled import bundled, bundled_names
 from texts import written
 
@@ -52,7 +52,7 @@ def test_options_change_the_instance() -> None:
 
 def test_a_file_comes_before_a_bundled_instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write_instance(texts.TINY, "C101")
+    written(tmp_path, texts.EUCLIDEAN, "C101")
     assert read("C101").name == "tiny"
 
 
@@ -90,6 +90,11 @@ def test_the_cost_of_a_feasible_solution_beside_the_file_is_the_best_known(
 ) -> None:
     written(tmp_path, beside, "tiny.sol")
     assert read(written(tmp_path, texts.EUCLIDEAN)).best_known == best_known
+
+
+def test_a_solution_of_our_own_beside_the_file_is_not_the_best_known(tmp_path: Path) -> None:
+    write_solution(texts.SERVED, tmp_path / "tiny.sol")
+    assert read(written(tmp_path, texts.EUCLIDEAN)).best_known is None
 
 
 def test_without_a_solution_beside_it_the_best_known_cost_is_not_known(tmp_path: Path) -> None:

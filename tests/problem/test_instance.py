@@ -157,3 +157,7 @@ def test_the_papers_setting_scales_coordinates_and_demands_but_not_the_capacity(
 def test_the_papers_setting_takes_a_line_of_customers() -> None:
     paper = Instance("line", [0, 0, 0], 6, [[0, 0], [2, 0], [4, 0]]).in_paper_setting()
     assert paper.points.tolist() == [[0, 0], [0.5, 0], [1, 0]]
+
+
+def test_it_prints_as_one_short_line() -> None:
+    assert repr(Instance("pair", [0, 1], 2.5, [[0, 0], [1, 1]])) == "<Instance pair: 1 customers, capacity 2.5>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neuralns import InputError, Instance, Solution
+from neuralns import InputError, Instance, MaxIterations, Solution, nearest_insertion, savings, solve
 
 SQUARE = Instance("square", [0, 1, 1, 1], 2, [[0, 0], [0, 3], [4, 3], [4, 0]])
 ONE_WAY = Instance("one-way", [0, 1, 1], 2, matrix=[[0, 1, 2], [3, 0, 4], [5, 6, 0]])
@@ -84,3 +84,16 @@ def test_a_checked_solution_with_faults_is_refused_by_the_first(routes: list[lis
 def test_the_gap_is_in_per_cent_above_the_best_known(best_known: float | None, gap: float | None) -> None:
     known = Instance("square", SQUARE.demands, 2, SQUARE.coordinates, best_known=best_known)
     assert Solution(known, [[1, 2], [3]]).gap == gap
+
+
+def test_whole_numbers_are_never_overloaded_within_a_tolerance() -> None:
+    heavy = Instance("heavy", [0, 2_000_000_000, 2_000_000_001], 4_000_000_000, [[0, 0], [1, 0], [2, 0]])
+    assert Solution(heavy, [[1, 2]]).faults() == ["route 1 carries 4e+09, above the capacity 4e+09."]
+    for start in (savings(heavy), nearest_insertion(heavy), solve(heavy, MaxIterations(200)).best):
+        assert start.faults() == []
+        assert len(start.routes) == 2
+
+
+def test_it_prints_as_one_short_line() -> None:
+    assert repr(Solution(SQUARE, [[1, 2], [3]])) == "<Solution of square: cost 20, 2 routes>"
+    assert repr(Solution(SQUARE, [[1, 9]])) == "<Solution of square: no cost, 1 routes>"

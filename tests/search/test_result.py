@@ -66,3 +66,12 @@ def test_progress_tells_its_share_rate_and_gap() -> None:
     assert progress.rate == 50.0
     assert progress.gap == pytest.approx(5.0)
     assert Progress(instance, Stop(iterations=10), 0.0, 5, 1.0, 1.0, 1.0, {}).rate == 0.0
+
+
+def test_results_traces_and_progress_print_as_one_short_line() -> None:
+    seen: list[Progress] = []
+    result = solve("E-n22-k4", MaxIterations(100), callbacks=[seen.append])
+    for thing in (result, result.trace, seen[-1]):
+        assert repr(thing).startswith(f"<{type(thing).__name__}")
+        assert f"{result.cost:.10g}" in repr(thing)
+        assert len(repr(thing)) < 120

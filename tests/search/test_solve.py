@@ -117,7 +117,9 @@ def test_the_incremental_cost_equals_the_recomputed_one_after_many_iterations() 
 
 def test_a_number_is_no_limit() -> None:
     wrong: Any = 5
-    with pytest.raises(InputError, match=r"^stop 5 is not a limit such as MaxTime\(10\) or MaxIterations\(1000\)\.$"):
+    with pytest.raises(
+        InputError, match=r"^stop True is not a limit such as MaxTime\(10\) or MaxIterations\(1000\)\.$"
+    ):
         solve("E-n22-k4", wrong)
 
 
@@ -306,3 +308,13 @@ def test_doubts_about_a_policy_are_warned_of_where_the_search_was_called() -> No
     with pytest.warns(InputWarning, match=r"^mine: it was trained on 200 customers, this instance has 21\.$") as caught:
         solve("E-n22-k4", MaxIterations(5), selector=PolicySelector(policy, name="mine"))
     assert caught[0].filename == __file__
+
+
+def test_a_number_is_seconds_and_so_is_time() -> None:
+    short: Any = np.float32(0.1)
+    for result in (solve("E-n22-k4", 0.1), solve("E-n22-k4", time=0.1), solve("E-n22-k4", short)):
+        assert result.stopped_by == "time"
+        assert 0.1 <= result.runtime < 5
+    assert solve("E-n22-k4", MaxIterations(10), time=60).stopped_by == "iterations"
+    with pytest.raises(InputError, match=r"^time limit -1"):
+        solve("E-n22-k4", time=-1)

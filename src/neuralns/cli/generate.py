@@ -30,11 +30,12 @@ def generate(
         neuralns generate like-rc101.json --family solomon --positions mixed
     """
     from neuralns.errors import InputError
-    from neuralns.files import check_writable
-    from neuralns.problem.formats.detect import write_instance
+    from neuralns.files import check_suffix, check_writable
+    from neuralns.problem.formats.detect import INSTANCE_SUFFIXES, write_instance
     from neuralns.problem.generate import generate_solomon, generate_x
 
     check_writable(output)
+    check_suffix(output, INSTANCE_SUFFIXES)
     kind: Any = positions
     if family == "x":
         place: Any = depot

@@ -92,7 +92,7 @@ def solve(
     from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
     from neuralns.problem.bundled import read
-    from neuralns.problem.formats.detect import write_solution
+    from neuralns.problem.formats.detect import check_solution_path, is_own_solution, write_solution
     from neuralns.search.setup import initial_solution, portfolio_of
     from neuralns.search.solve import solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
@@ -117,18 +117,19 @@ def solve(
         chooser.start(chosen)
     quotas = options.parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost, ignore or ()) for source in instances]
-    # The solution beside an instance is read as its best known one.
+    # The solution beside an instance is read as its best known one, unless it is ours.
     files = [Path(source) for source in instances if Path(source).is_file()]
-    taken = {os.path.realpath(path) for file in files for path in (file, file.with_suffix(".sol")) if path.exists()}
-    for pattern, check in ((output, check_writable), (plot, check_plot_path), (trace, check_writable)):
+    beside = [path for file in files if (path := file.with_suffix(".sol")).is_file() and not is_own_solution(path)]
+    taken = {os.path.realpath(path) for path in (*files, *beside)}
+    for pattern, check in ((output, check_solution_path), (plot, check_plot_path), (trace, check_writable)):
         for problem in problems if pattern is not None else []:
             assert pattern is not None
             if len(problems) > 1 and "{name}" not in pattern:
                 raise InputError(f"{pattern}: with several instances the file name must contain '{{name}}'.")
             target = _fill(pattern, problem.name)
-            check(target)
             if os.path.realpath(target) in taken:
                 raise InputError(f"{target}: this command reads or writes that file already; choose another name.")
+            check(target)
             taken.add(os.path.realpath(target))
     if initial not in ("savings", "insertion", "random"):
         for problem in problems:

@@ -50,6 +50,7 @@ def train(
     threads: Annotated[int, typer.Option(metavar="N", help="Threads that play episodes.")] = 1,
     tensorboard: Annotated[str | None, typer.Option(metavar="DIR", help="Write scalars for TensorBoard.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint beside the output.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a policy or a checkpoint that is there.")] = False,
 ) -> None:
     """Train a policy that chooses operators; Ctrl-C saves, --resume goes on.
 
@@ -114,6 +115,7 @@ def train(
             device=device,
             threads=threads,
             resume=resume,
+            force=force,
             tensorboard=tensorboard,
             command=shlex.join(["neuralns", *sys.argv[1:]]),
             progress=show,

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neuralns.errors import InputError, how_to_install
@@ -71,6 +72,7 @@ def train(
     device: str = "cpu",
     threads: int = 1,
     resume: bool = False,
+    force: bool = False,
     tensorboard: str | os.PathLike[str] | None = None,
     command: str = "",
     progress: Callable[[Standing], object] | None = None,
@@ -99,6 +101,8 @@ def train(
         Where the networks live, and threads that play episodes.
     resume
         Go on from the checkpoint beside the output.
+    force
+        Write over a policy, or the checkpoint of a run that was stopped, that is there already.
     tensorboard
         A folder for scalars.
     command
@@ -122,6 +126,8 @@ def train(
         raise InputError(f"{seeds} seeds asked for; at least 1 is needed.")
     if output is not None:
         check_writable(output)
+        if not resume and not force:
+            _refuse_to_overwrite(Path(output))
     mdps = [
         make_mdp(
             each,
@@ -167,6 +173,14 @@ def configured(preset: str, network: str, **changes: Any) -> Config:
     if "hidden" in given:
         given["hidden"] = tuple(given["hidden"])
     return replace(config, **given)
+
+
+def _refuse_to_overwrite(output: Path) -> None:
+    if output.is_file():
+        raise InputError(f"{output}: exists already; choose another name, or write over it with --force.")
+    checkpoint = output.with_suffix(".checkpoint")
+    if checkpoint.is_file():
+        raise InputError(f"{checkpoint}: a run was stopped here; go on with --resume, or start anew with --force.")
 
 
 def _train_wheel(

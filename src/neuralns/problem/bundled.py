@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from neuralns.errors import InputError
-from neuralns.problem.formats.detect import read_instance, read_solution
+from neuralns.problem.formats.detect import is_own_solution, read_instance, read_solution
 from neuralns.problem.formats.own_json import instance_from_json
 from neuralns.problem.instance import Instance
 
@@ -43,7 +43,8 @@ def read(
     ----------
     source
         A file (VRPLIB, Solomon or JSON) or the name of a bundled instance (see ``neuralns instances``). The best known
-        cost of a file is that of the solution beside it, as CVRPLIB hands them out (``X.sol`` beside ``X.vrp``).
+        cost of a file is that of the solution beside it, as CVRPLIB hands them out (``X.sol`` beside ``X.vrp``), unless
+        neuralns wrote it.
     rounding
         ``none``, ``round``, ``trunc`` or ``dimacs``; left out, what the family's published costs use.
     customers
@@ -80,11 +81,13 @@ def read(
 
 
 def _cost_beside(instance: Instance, path: Path) -> float | None:
-    """Return the cost of the feasible solution in the ``.sol`` file beside an instance, if there is one."""
+    """Return the cost of the feasible solution beside an instance, if there is one that others have found."""
     beside = path.with_suffix(".sol")
     if beside == path or not beside.is_file():
         return None
     try:
+        if is_own_solution(beside):
+            return None
         solution = read_solution(instance, beside)
     except InputError:
         return None

@@ -7,7 +7,7 @@ import numpy as np
 from neuralns.errors import InputError
 from neuralns.problem.distances import round_distances
 from neuralns.problem.instance import Instance
-from neuralns.problem.solution import LOAD_TOLERANCE, Solution
+from neuralns.problem.solution import LOAD_TOLERANCE, Solution, load_limit
 
 SAVINGS_NEIGHBOURS = 100
 """Merges are tried between customers that are among each other's nearest so many."""
@@ -26,7 +26,7 @@ def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chu
     if chunk is not None and chunk < 1:
         raise InputError(f"chunks of {chunk} customers cannot be cut; at least 1 is needed.")
     order = np.random.default_rng(seed).permutation(np.arange(1, instance.customers + 1))
-    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    limit = load_limit(instance, LOAD_TOLERANCE / 2)
     routes: list[list[int]] = []
     room = -1.0
     for customer in order:
@@ -60,7 +60,7 @@ def savings(instance: Instance) -> Solution:
     route_of = list(range(nodes))
     routes: list[list[int]] = [[customer] for customer in range(nodes)]
     load = [float(demand) for demand in instance.demands]
-    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    limit = load_limit(instance, LOAD_TOLERANCE / 2)
     symmetric = instance.matrix is None or bool(np.array_equal(instance.matrix, instance.matrix.T))
     for tail, head in zip(tails[order].tolist(), heads[order].tolist(), strict=True):
         first, second = route_of[tail], route_of[head]
@@ -93,7 +93,7 @@ def nearest_insertion(instance: Instance) -> Solution:
     waiting[0] = False
     everyone = np.arange(instance.customers + 1)
     from_depot = _distances_between(instance, np.zeros_like(everyone), everyone)
-    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    limit = load_limit(instance, LOAD_TOLERANCE / 2)
     routes: list[list[int]] = []
     while waiting.any():
         newest = int(np.argmax(np.where(waiting, from_depot, -1.0)))

@@ -21,7 +21,7 @@ MATRIX_LIMIT = 5000
 _FORMS = {1: "a list of numbers", 2: "a table of numbers"}
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Instance:
     """Customers with demands, one depot, vehicles of one capacity, and the objective's parameters.
 
@@ -102,6 +102,9 @@ class Instance:
         fields["best_known"] = None if best_known is None else _number(f"{name}: best known cost", best_known)
         for field, value in fields.items():
             object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        return f"<Instance {self.name}: {self.customers} customers, capacity {self.capacity:.10g}>"
 
     @property
     def customers(self) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
 
@@ -14,7 +16,21 @@ LOAD_TOLERANCE = 1e-9
 """Relative overload that is blamed on the rounding of sums of fractional demands."""
 
 
-@dataclass(frozen=True)
+def load_limit(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> float:
+    """Return the largest sum of demands that a vehicle takes.
+
+    Sums of whole numbers are exact, so that there nothing is above the capacity; sums of others may be off by rounding.
+
+    >>> load_limit(Instance("heavy", [0, 1], 4e9, [[0, 0], [1, 1]])) == 4e9
+    True
+    """
+    demands, capacity = instance.demands, instance.capacity
+    whole = capacity.is_integer() and bool((demands == np.floor(demands)).all())
+    exact = whole and max(capacity, float(demands.sum())) < 2**53
+    return capacity if exact else capacity * (1.0 + tolerance)
+
+
+@dataclass(frozen=True, repr=False)
 class Solution:
     """Routes of an instance, each a sequence of customers without the depot.
 
@@ -35,6 +51,11 @@ class Solution:
         object.__setattr__(self, "instance", instance)
         clean = tuple(tuple(int(customer) for customer in route) for route in routes)
         object.__setattr__(self, "routes", tuple(route for route in clean if route))
+
+    def __repr__(self) -> str:
+        known = all(1 <= customer <= self.instance.customers for route in self.routes for customer in route)
+        cost = f"cost {self.cost:.10g}" if known else "no cost"
+        return f"<Solution of {self.instance.name}: {cost}, {len(self.routes)} routes>"
 
     @cached_property
     def length(self) -> float:
@@ -61,6 +82,7 @@ class Solution:
         instance = self.instance
         found = []
         visits: Counter[int] = Counter()
+        limit = load_limit(instance)
         for number, route in enumerate(self.routes, 1):
             unknown = [customer for customer in route if not 1 <= customer <= instance.customers]
             for customer in unknown:
@@ -70,7 +92,7 @@ class Solution:
             visits.update(route)
             if not unknown:
                 load = sum(float(instance.demands[customer]) for customer in route)
-                if load > instance.capacity * (1.0 + LOAD_TOLERANCE):
+                if load > limit:
                     found.append(f"route {number} carries {load:g}, above the capacity {instance.capacity:g}.")
         for customer in range(1, instance.customers + 1):
             if visits[customer] == 0:

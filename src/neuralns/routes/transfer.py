@@ -14,7 +14,7 @@ from neuralns.compiled.structs import Struct
 from neuralns.problem.distances import ROUNDINGS
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
-from neuralns.problem.solution import LOAD_TOLERANCE, Solution
+from neuralns.problem.solution import LOAD_TOLERANCE, Solution, load_limit
 from neuralns.routes.edits import insert, open_route
 from neuralns.routes.evaluate import recompute
 from neuralns.routes.history import new_history, remember
@@ -82,7 +82,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
     neighbours = nearest_neighbours(instance, nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS)
     return {
         "customers": instance.customers,
-        "limit": instance.capacity * (1.0 + LOAD_TOLERANCE / 2),
+        "limit": load_limit(instance, LOAD_TOLERANCE / 2),
         "vehicle_cost": instance.vehicle_cost,
         "rounding": ROUNDINGS.index(instance.rounding),
         "unit": float(from_depot.mean()) or 1.0,

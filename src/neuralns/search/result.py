@@ -12,7 +12,7 @@ from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress
 
 
-@dataclass
+@dataclass(repr=False)
 class Trace:
     """The course of a search, one row for each segment (about 20 a second).
 
@@ -26,6 +26,10 @@ class Trace:
     best: list[float] = field(default_factory=list)
     temperature: list[float] = field(default_factory=list)
     uses: list[list[int]] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        rows = len(self.time)
+        return f"<Trace: {rows} rows{f', {self.time[-1]:.1f} s, best {self.best[-1]:.10g}' if rows else ''}>"
 
     def add(self, progress: Progress) -> None:
         """Add a row."""
@@ -60,7 +64,7 @@ class OperatorUse:
     new_best: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Outcome of `neuralns.solve`.
 
@@ -91,6 +95,12 @@ class Result:
     operators: tuple[OperatorUse, ...]
     trace: Trace
     decision_time_share: float | None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Result of {self.best.instance.name}: cost {self.cost:.10g}, {len(self.best.routes)} routes, "
+            f"{self.iterations} iterations, {self.runtime:.1f} s, stopped by {self.stopped_by}>"
+        )
 
     @property
     def cost(self) -> float:

@@ -29,7 +29,7 @@ OPEN_HORIZON = 1_000_000
 """Iterations over which the temperature falls when neither time nor iterations are limited."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Progress:
     """Where a search stands, as callbacks see it between two segments."""
 
@@ -42,6 +42,12 @@ class Progress:
     temperature: float
     uses: dict[str, int]
     workers: int = 1
+
+    def __repr__(self) -> str:
+        return (
+            f"<Progress on {self.instance.name}: {self.time:.1f} s, iteration {self.iteration}, best {self.best:.10g}, "
+            f"current {self.current:.10g}>"
+        )
 
     @property
     def share(self) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from time import perf_counter
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,9 @@ OnBest = Callable[[Solution, Progress], object]
 
 def solve(
     instance: Instance | str | os.PathLike[str],
-    stop: Stop | None = None,
+    stop: Stop | float | None = None,
     *,
+    time: float | None = None,
     selector: Selector | str = "random",
     portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     seed: int = 0,
@@ -56,8 +57,10 @@ def solve(
     instance
         An instance, or the file or bundled name to read it from.
     stop
-        When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``; 10 s by default.
-        Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
+        When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``, or a number
+        of seconds; 10 s by default. Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
+    time
+        Seconds to search, in addition to what ``stop`` says.
     selector
         How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
@@ -90,9 +93,14 @@ def solve(
     """
     if not isinstance(instance, Instance):
         instance = read(instance)
-    stop = MaxTime(10) if stop is None else stop
+    if isinstance(stop, int | float | np.integer | np.floating) and not isinstance(stop, bool):
+        stop = MaxTime(float(stop))
+    if stop is None:
+        stop = MaxTime(10) if time is None else Stop()
     if not isinstance(stop, Stop):
         raise InputError(f"stop {stop!r:.60} is not a limit such as MaxTime(10) or MaxIterations(1000).")
+    if time is not None:
+        stop |= MaxTime(time)
     if stop == Stop():
         raise InputError("a search without any limit never ends; give a time or a number of iterations.")
     if not isinstance(seed, int | np.integer) or seed < 0:
@@ -122,7 +130,7 @@ def solve(
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
     prepare(operators, selector, acceptance, stop)
     with Interrupts() as interrupts:
-        begin = time.perf_counter()
+        begin = perf_counter()
         setup = make_setup(
             instance, stop, selector, operators, scale=quotas, acceptance=acceptance, initial=initial, seed=start_seed
         )
@@ -159,7 +167,7 @@ def solve(
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
             repair_counts = np.sum([message.repair_counts for message in messages], axis=0)
-        runtime = time.perf_counter() - begin
+        runtime = perf_counter() - begin
 
     return Result(
         best,

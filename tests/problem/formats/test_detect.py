@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_an_instance_comes_back_as_it_was_written(tmp_path: Path, instance: Inst
     assert_same(read_instance(path), instance)
 
 
-@pytest.mark.parametrize("name", ["out.sol", "out.json", "out"])
+@pytest.mark.parametrize("name", ["out.sol", "out.json", "OUT.SOL"])
 @pytest.mark.parametrize("routes", [[[1, 2], [3]], [[3, 1], [2]], []])
 def test_routes_come_back_as_they_were_written(tmp_path: Path, name: str, routes: list[list[int]]) -> None:
     solution = Solution(texts.TINY, routes)
@@ -51,11 +52,23 @@ def test_a_solution_is_told_by_its_content_whatever_the_name(tmp_path: Path, kin
     assert read_solution(texts.TINY, written(tmp_path, texts.SOLUTIONS[kind], name)) == texts.SERVED
 
 
-def test_a_name_that_says_nothing_gives_the_usual_formats(tmp_path: Path) -> None:
-    write_instance(texts.TINY, tmp_path / "tiny.txt")
-    write_solution(texts.SERVED, tmp_path / "routes.txt")
-    assert (tmp_path / "tiny.txt").read_text().startswith("{")
-    assert (tmp_path / "routes.txt").read_text().startswith("Route #1")
+@pytest.mark.parametrize("name", ["tiny.txt", "tiny", "tiny.sol.gz"])
+def test_a_name_that_says_no_format_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}: the file name must end with \.vrp or \.json\.$"):
+        write_instance(texts.TINY, tmp_path / name)
+    with pytest.raises(InputError, match=rf"{name}: the file name must end with \.sol or \.json\.$"):
+        write_solution(texts.SERVED, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_pipes_and_devices_are_refused_as_input(tmp_path: Path, kind: str) -> None:
+    path = Path("/dev/zero") if kind == "device" else tmp_path / "pipe"
+    if kind == "pipe":
+        os.mkfifo(path)
+    for reading in (read, read_instance, lambda path: read_solution(texts.TINY, path)):
+        with pytest.raises(InputError, match=rf"{path}: cannot be read \(it is a pipe or a device, not a file\)\.$"):
+            reading(path)
 
 
 @pytest.mark.parametrize(

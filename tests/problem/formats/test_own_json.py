@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 import texts
 from neuralns import InputError, read_solution, write_instance
+from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.own_json import INSTANCE_FIELDS, instance_to_json
 from texts import assert_same, written
 
 
@@ -101,3 +105,42 @@ def test_malformed_json_is_refused(tmp_path: Path, text: str, sentence: str) -> 
 def test_a_broken_solution_is_refused_with_the_field(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(InputError, match=rf"a\.json.*{sentence}"):
         read_solution(texts.TINY, written(tmp_path, text, "a.json"))
+
+
+SCHEMA: Any = json.loads(files("neuralns.problem.formats").joinpath("instance.schema.json").read_text("utf-8"))
+"""What the documentation says of the form."""
+
+
+def blocks(page: str) -> list[Any]:
+    """The blocks of JSON on a page of the documentation."""
+    text = (Path(__file__).parents[3] / "docs" / page).read_text(encoding="utf-8")
+    return [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
+
+
+def test_the_documentation_shows_the_schema_and_an_example_that_keeps_to_it(tmp_path: Path) -> None:
+    example, schema = blocks("solve.md")
+    assert schema == SCHEMA
+    jsonschema.validate(example, SCHEMA)
+    assert read_instance(written(tmp_path, json.dumps(example), "a.json")).customers == 3
+
+
+def test_the_schema_names_the_fields_that_are_read() -> None:
+    assert set(SCHEMA["properties"]) == set(INSTANCE_FIELDS)
+
+
+@pytest.mark.parametrize("name", bundled_names())
+def test_bundled_instances_keep_to_the_schema(name: str) -> None:
+    jsonschema.validate(instance_to_json(bundled(name)), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"time_windows": []}, {"capacity": 0}, {"demands": [0]}, {"rounding": "up"}, {"coordinates": ...}, {"version": 2}],
+)
+def test_what_the_schema_refuses_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    form = json.loads(texts.INSTANCES["json"]) | changes
+    form = {key: value for key, value in form.items() if value is not ...}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(form, SCHEMA)
+    with pytest.raises(InputError):
+        read_instance(written(tmp_path, json.dumps(form), "a.json"))

@@ -8,18 +8,27 @@ import pytest
 
 import texts
 from neuralns import InputError, Instance, Solution, read_solution, write_solution
+from neuralns.problem.formats.detect import is_own_solution
 from texts import written
 
 
-def test_a_sol_file_is_written_as_cvrplib_has_them(tmp_path: Path) -> None:
+def test_a_sol_file_is_written_as_cvrplib_has_them_with_a_last_line_that_says_by_whom(tmp_path: Path) -> None:
     write_solution(texts.SERVED, tmp_path / "out.sol")
-    assert (tmp_path / "out.sol").read_text() == texts.SOLUTIONS["sol"]
+    assert (tmp_path / "out.sol").read_text() == texts.SOLUTIONS["sol"] + "Comment written by neuralns\n"
+
+
+@pytest.mark.parametrize(("form", "ours"), [("sol", False), ("json", True)])
+def test_what_we_wrote_is_recognised(tmp_path: Path, form: str, ours: bool) -> None:
+    assert is_own_solution(written(tmp_path, texts.SOLUTIONS[form], "a.sol")) == ours
+    write_solution(texts.SERVED, tmp_path / f"b.{form}")
+    assert is_own_solution(tmp_path / f"b.{form}")
 
 
 def test_a_fractional_cost_is_written_in_full(tmp_path: Path) -> None:
     solution = Solution(Instance("pair", [0, 1], 1, [[0, 0], [1, 1]]), [[1]])
     write_solution(solution, tmp_path / "out.sol")
-    assert float((tmp_path / "out.sol").read_text().split()[-1]) == solution.cost
+    cost = (tmp_path / "out.sol").read_text().splitlines()[-2]
+    assert float(cost.removeprefix("Cost ")) == solution.cost
 
 
 @pytest.mark.parametrize(

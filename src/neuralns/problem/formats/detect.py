@@ -7,15 +7,17 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from neuralns.files import write_text
+from neuralns.errors import InputError
+from neuralns.files import check_suffix, check_writable, write_text
 from neuralns.problem.formats.own_json import (
     is_json,
+    is_own_json_solution,
     json_instance_text,
     json_solution_text,
     read_json_instance,
     read_json_solution,
 )
-from neuralns.problem.formats.sol import read_sol, sol_text
+from neuralns.problem.formats.sol import is_own_sol, read_sol, sol_text
 from neuralns.problem.formats.solomon import is_solomon, read_solomon
 from neuralns.problem.formats.text import FilePath, read_text
 from neuralns.problem.formats.vrplib import read_vrplib, vrplib_text
@@ -59,6 +61,9 @@ SOLUTION_FORMATS = (
     SolutionFormat(anything, read_sol, ".sol", sol_text),
 )
 
+INSTANCE_SUFFIXES = (".vrp", ".json")
+SOLUTION_SUFFIXES = (".sol", ".json")
+
 
 def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
     """Read an instance file: VRPLIB, Solomon or JSON, told apart by its content.
@@ -80,9 +85,10 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ign
 
 
 def write_instance(instance: Instance, path: str | os.PathLike[str]) -> None:
-    """Write an instance in JSON, or in VRPLIB's format if the file name ends with ``.vrp``."""
+    """Write an instance in VRPLIB's format or in JSON, as the file name ends: ``.vrp`` or ``.json``."""
+    check_suffix(path, INSTANCE_SUFFIXES)
     writers = {form.suffix: form.text for form in INSTANCE_FORMATS}
-    text = writers.get(Path(path).suffix) or json_instance_text
+    text = writers.get(Path(path).suffix.lower()) or json_instance_text
     write_text(path, text(instance))
 
 
@@ -94,7 +100,26 @@ def read_solution(instance: Instance, path: str | os.PathLike[str]) -> Solution:
 
 
 def write_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
-    """Write a solution as CVRPLIB ``.sol``, or as JSON if the file name ends with ``.json``."""
+    """Write a solution as CVRPLIB's ``.sol`` or as ``.json``, as the file name ends.
+
+    The last line of a ``.sol`` file says that neuralns wrote it; such a file beside an instance is not taken for its
+    best known solution.
+    """
+    check_suffix(path, SOLUTION_SUFFIXES)
     writers = {form.suffix: form.text for form in SOLUTION_FORMATS}
-    text = writers.get(Path(path).suffix, sol_text)
+    text = writers.get(Path(path).suffix.lower(), sol_text)
     write_text(path, text(solution))
+
+
+def is_own_solution(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is a solution that neuralns wrote."""
+    text = read_text(path)
+    return is_own_json_solution(text) if is_json(text) else is_own_sol(text)
+
+
+def check_solution_path(path: str | os.PathLike[str]) -> None:
+    """Refuse to write a solution where none can be written, or over a file that holds anything but one of ours."""
+    check_writable(path)
+    check_suffix(path, SOLUTION_SUFFIXES)
+    if os.path.isfile(path) and os.path.getsize(path) and not is_own_solution(path):
+        raise InputError(f"{path}: exists and was not written by neuralns; choose another name.")

@@ -60,6 +60,15 @@ def json_solution_text(solution: Solution) -> str:
     return json.dumps(solution_to_json(solution)) + "\n"
 
 
+def is_own_json_solution(text: str) -> bool:
+    """Tell whether a text is a solution in our form."""
+    try:
+        data = json.loads(text)
+    except (RecursionError, ValueError):
+        return False
+    return isinstance(data, dict) and data.get("format") == SOLUTION_FORM
+
+
 def instance_to_json(instance: Instance) -> dict[str, Any]:
     """Return the JSON form of an instance."""
     data: dict[str, Any] = {

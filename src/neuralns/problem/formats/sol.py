@@ -9,6 +9,9 @@ from neuralns.problem.formats.text import FilePath, rows
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
+MARK = "Comment written by neuralns"
+"""Last line of the files that we write, which readers of the format pass over: they are no best known solutions."""
+
 
 def read_sol(instance: Instance, path: FilePath, text: str) -> Solution:
     """Read the lines that say ``Route``; what else a file holds, such as its cost, is read over."""
@@ -26,4 +29,9 @@ def sol_text(solution: Solution) -> str:
     lines = [f"Route #{number}: {' '.join(map(str, route))}" for number, route in enumerate(solution.routes, 1)]
     cost = solution.cost
     lines.append(f"Cost {int(cost) if cost == int(cost) else repr(cost)}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, MARK]) + "\n"
+
+
+def is_own_sol(text: str) -> bool:
+    """Tell whether we wrote a ``.sol`` file."""
+    return text.rstrip().endswith(MARK)
