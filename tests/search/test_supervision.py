@@ -259,6 +259,7 @@ def test_a_worker_that_is_stuck_does_not_outlive_the_coordinator(program: Path) 
     time.sleep(1)  # until they are stuck
     process.send_signal(signal.SIGKILL)
     process.wait()
+    process.stdout.close()
     begin = time.perf_counter()
     while any(is_running(child) for child in children):
         assert time.perf_counter() - begin < 10
