@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,13 @@ with caching.CompilationNotice(lambda: said.append("compiled")):
 """
 
 
+def process(folder: Path, *arguments: str, program: str = PROGRAM) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program, str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True)
+
+
 def run(folder: Path, *arguments: str) -> list[str]:
-    command = [sys.executable, "-c", PROGRAM, str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return process(folder, *arguments).stdout.split()
 
 
 def test_what_is_compiled_once_is_loaded_from_the_disk(tmp_path: Path) -> None:
@@ -58,15 +63,66 @@ def test_a_change_of_any_compiled_source_compiles_anew(tmp_path: Path) -> None:
     assert run(tmp_path, "after") == ["42", "compiled"]
 
 
-def test_what_cannot_be_read_on_the_disk_is_compiled_anew(tmp_path: Path) -> None:
+def kept_in(folder: Path, ending: str) -> Path:
+    (path,) = [path for path in folder.rglob(f"*.{ending}") if path.name.startswith("mine")]
+    return path
+
+
+def flip(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize(
+    "damage", [lambda content: b"", lambda content: b"nonsense", lambda content: content[:-9], flip]
+)
+def test_what_is_damaged_on_the_disk_is_never_run_but_compiled_anew(
+    tmp_path: Path, ending: str, damage: Callable[[bytes], bytes]
+) -> None:
     (tmp_path / "mine.py").write_text(MODULE.format(factor=2))
     run(tmp_path)
-    kept = [path for path in tmp_path.rglob("*.nbc") if path.name.startswith("mine")]
-    assert kept
-    for path in kept:
-        path.write_bytes(b"nonsense")
-    assert run(tmp_path) == ["42", "compiled"]
+    path = kept_in(tmp_path, ending)
+    path.write_bytes(damage(path.read_bytes()))
+    done = process(tmp_path)
+    assert done.stdout.split() == ["42", "compiled"]
+    assert f"{path}: compiled code kept there is damaged" in done.stderr
     assert run(tmp_path) == ["42"]
+
+
+WITHOUT_A_PLACE = """
+from numba.core.caching import _CacheLocator
+def refuse(self):
+    raise OSError(30, "Read-only file system")
+_CacheLocator.ensure_cache_path = refuse
+"""
+FULL = """
+from numba.core.caching import IndexDataCacheFile
+def refuse(self, path):
+    raise OSError(28, "No space left on device")
+IndexDataCacheFile._open_for_write = refuse
+"""
+UNREADABLE = """
+from pathlib import Path
+def refuse(self):
+    raise PermissionError(13, "Permission denied")
+Path.read_bytes = refuse
+"""
+
+
+@pytest.mark.parametrize(
+    ("disk", "why"),
+    [
+        (WITHOUT_A_PLACE, "no folder can be written to"),
+        (FULL, "No space left on device"),
+        (UNREADABLE, "Permission denied"),
+    ],
+)
+def test_where_nothing_can_be_kept_all_is_compiled_with_a_word(tmp_path: Path, disk: str, why: str) -> None:
+    (tmp_path / "mine.py").write_text(MODULE.format(factor=2))
+    done = process(tmp_path, program=disk + PROGRAM)
+    assert done.stdout.split() == ["42", "compiled"]
+    assert done.stderr.count(f"compiled code cannot be kept on disk ({why}) and is compiled each time") == 1
 
 
 def test_the_stamp_covers_all_rooms_with_compiled_functions() -> None:

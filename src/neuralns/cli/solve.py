@@ -190,6 +190,8 @@ def solve(
             if result.stopped_by.startswith("SIG"):
                 messages.print(f"stopped by {result.stopped_by}; this is the best found so far")
                 break
+            if result.stopped_by.endswith("(no answer)"):
+                break  # it would give none for the next instance either
 
     if as_json:
         print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import pickle
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,6 +13,9 @@ from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
+
+from neuralns.errors import InputWarning
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,13 +31,18 @@ def compiled(function: Function, inline: bool = False) -> Function:
     dispatcher = njit(error_model="numpy", nogil=True, forceinline=inline)(function)
     try:
         dispatcher.enable_caching()
-    except RuntimeError:
-        return dispatcher  # typed at a prompt: there is no file to keep it beside
+    except (RuntimeError, OSError) as error:
+        # Typed at a prompt there is no file to keep it beside; otherwise no folder can be written to.
+        if os.path.isfile(function.__code__.co_filename):
+            _warn_of_no_place(error)
+        return dispatcher
     cache: Any = getattr(dispatcher, "_cache", None)
     file = getattr(cache, "_cache_file", None)
-    if file is not None and hasattr(file, "_source_stamp"):
-        file._source_stamp = (file._source_stamp, _stamp_of_sources())
-        cache.load_overload = _forgiving(cache.load_overload, cache.flush)
+    if isinstance(file, IndexDataCacheFile):
+        stamp = (file._source_stamp, _stamp_of_sources())
+        cache._cache_file = _CheckedFile(file._cache_path, cache._impl.filename_base, stamp)
+        cache.load_overload = _forgiving(cache.load_overload)
+        cache.save_overload = _forgiving(cache.save_overload)
     return dispatcher
 
 
@@ -40,17 +51,73 @@ def inlined(function: Function) -> Function:
     return compiled(function, inline=True)
 
 
-def _forgiving(load: Callable[..., Any], forget: Callable[[], None]) -> Callable[..., Any]:
-    """Return a loader that starts afresh where the disk holds something that cannot be read (an older version's)."""
+class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
+    """What numba keeps of a function, with a checksum before it: machine code with a flipped bit is never run."""
 
-    def load_or_forget(signature: Any, context: Any) -> Any:
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write(self._index_path, (self._version, self._source_stamp, overloads))
+
+    def _load_index(self) -> Any:
+        found = self._read(self._index_path)
+        if found is None or found[:2] != (self._version, self._source_stamp):
+            return {}
+        return found[2]
+
+    def _write(self, path: str, content: Any) -> None:
+        data = self._dump(content)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(data).digest() + data)
+
+    def _read(self, path: str) -> Any:
+        """Return what a file holds; None if there is none, or if it is not what was written."""
         try:
-            return load(signature, context)
-        except Exception:
-            forget()
+            content = Path(path).read_bytes()
+        except FileNotFoundError:
+            return None
+        digest, data = content[:_DIGEST], content[_DIGEST:]
+        if hashlib.sha256(data).digest() != digest:
+            _say_once(f"{path}: compiled code kept there is damaged or of an older version; it is compiled anew.")
+            return None
+        return pickle.loads(data)
+
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+def _forgiving(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does without the disk where that fails: what is not loaded is compiled."""
+
+    def try_to(*arguments: Any) -> Any:
+        try:
+            return work(*arguments)
+        except Exception as error:
+            _warn_of_no_place(error)
             return None
 
-    return load_or_forget
+    return try_to
+
+
+def _warn_of_no_place(error: Exception) -> None:
+    why = (error.strerror or str(error)) if isinstance(error, OSError) else "no folder can be written to"
+    _say_once(
+        f"compiled code cannot be kept on disk ({why}) and is compiled each time; NUMBA_CACHE_DIR names a folder."
+    )
+
+
+_said: set[str] = set()
+
+
+def _say_once(sentence: str) -> None:
+    kind = sentence.rpartition(": ")[2]
+    if kind not in _said:
+        _said.add(kind)
+        warnings.warn(sentence, InputWarning, stacklevel=2)
 
 
 def compile_for(signature: Any, function: Callable[..., Any]) -> Any:

@@ -19,6 +19,7 @@ status_type = StructType(
         "since_best": whole,  # of these, since the best solution was found
         "since_gain": whole,  # of these, since F last fell
         "quota": whole,  # customers to remove at a time
+        "running": whole,  # which function of the portfolio, the selector and so on was called last (see `search.step`)
     },
 )
 
@@ -30,5 +31,5 @@ def new_status() -> Struct:
     """Return the status of a run that has not begun."""
     return Struct(
         status_type, start=0.0, current=0.0, best=0.0, candidate=0.0, temperature=0.0, left=1.0, gain=0.0,
-        acceptance=1.0, iteration=0, since_best=0, since_gain=0, quota=1,
+        acceptance=1.0, iteration=0, since_best=0, since_gain=0, quota=1, running=0,
     )  # fmt: skip

@@ -11,11 +11,14 @@ from typing import Any
 class Interrupts:
     """While in use, a first Ctrl-C or SIGTERM only sets ``caught``; a second one acts as usual.
 
-    Signals can be handled in the main thread alone; elsewhere this does nothing.
+    If it is ``patient``, a second one only sets ``again``, and a third one acts as usual. Signals can be handled in the
+    main thread alone; elsewhere this does nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patient: bool = False) -> None:
         self.caught: str | None = None
+        self.again = False
+        self.patient = patient
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
@@ -28,8 +31,10 @@ class Interrupts:
         self._restore()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
+        self.again = self.caught is not None
         self.caught = signal.Signals(number).name
-        self._restore()
+        if self.again or not self.patient:
+            self._restore()
 
     def _restore(self) -> None:
         while self._previous:

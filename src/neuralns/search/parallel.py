@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -21,6 +21,7 @@ from neuralns.errors import InputError, InputWarning, NeuralnsError
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
+from neuralns.search.supervision import Supervised, has_own_functions
 
 EXCHANGES = 20
 """Rounds of a run; after each one the search that is worst off goes on from the best solution of all."""
@@ -53,13 +54,15 @@ def run_in_parallel(
     begin: float,
     watch: Callable[[Progress], str | None],
     tell_best: Callable[[Solution, Progress], object] = lambda best, progress: None,
+    hurried: Callable[[], bool] = lambda: False,
 ) -> tuple[list[Message], str]:
     """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end; return last messages.
 
     ``watch`` is called several times a second with the progress of all: the sum of iterations, the least costs. Rounds
     end at fixed numbers of iterations if iterations are the limit, so that the result depends on the seeds alone.
 
-    A worker that is killed is left out, with a warning; what it told last counts. If all are, that is the result.
+    A worker that is killed is left out, with a warning; what it told last counts. If all are, that is the result. When
+    ``hurried`` says so, the rest of the round is not waited for.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         raise InputError("several workers need an operating system that can fork processes.")
@@ -80,7 +83,7 @@ def run_in_parallel(
                 raise InputError(f"a worker cannot be started ({error.strerror or error}).") from None
             processes.append(process)
             other.close()
-        return _coordinate(setup, connections, watch, tell_best)
+        return _coordinate(setup, connections, watch, tell_best, hurried)
     finally:
         for connection in connections:
             connection.close()
@@ -94,11 +97,13 @@ def _coordinate(
     connections: list[Connection],
     watch: Callable[[Progress], str | None],
     tell_best: Callable[[Solution, Progress], object],
+    hurried: Callable[[], bool],
 ) -> tuple[list[Message], str]:
     present = set(range(len(connections)))
     latest: dict[int, Message] = {}
     waiting: set[int] = set()
     ended: str | None = None
+    silent: list[str] = []
 
     def leave_out(worker: int) -> None:
         present.discard(worker)
@@ -124,14 +129,19 @@ def _coordinate(
             if kind == "error":
                 raise content
             latest[worker] = content
+            if kind == "given up":
+                silent.append(content.reason)
+                leave_out(worker)
             if kind == "round":
                 waiting.add(worker)
         messages = [latest[worker] for worker in sorted(latest)]
         if not present:
             if not messages:
                 raise InputError("all worker processes ended unexpectedly (killed, or out of memory).")
-            _warn_of_lost(len(connections), len(connections))
-            return messages, ended or LOST
+            _warn_of_lost(len(connections) - len(silent), len(connections))
+            return messages, silent[0] if silent else ended or LOST
+        if ended is not None and hurried():
+            return messages, ended
         if not present <= latest.keys():
             continue
         if ended is None:
@@ -152,8 +162,8 @@ def _coordinate(
         reasons = [latest[worker].reason for worker in sorted(present)]
         reason = ended or ("target" if "target" in reasons else reasons[0] if all(reasons) else None)
         if reason is not None:
-            _warn_of_lost(len(connections) - len(present), len(connections))
-            return messages, reason
+            _warn_of_lost(len(connections) - len(present) - len(silent), len(connections))
+            return messages, silent[0] if silent else reason
         # What a worker found that was killed since is not lost: the others may go on from it.
         best = min(latest, key=lambda worker: (latest[worker].best, worker))
         worst = max(present, key=lambda worker: (latest[worker].current, worker))
@@ -206,13 +216,20 @@ def _work(
     # Where the coordinator has ended there is nobody to tell.
     with suppress(OSError, EOFError):
         try:
-            _search(connection, Search(setup, seed, begin), coordinator)
+            _search(connection, setup, seed, begin, coordinator)
         except NeuralnsError as error:
             connection.send(("error", error))
 
 
-def _search(connection: Connection, search: Search, coordinator: int) -> None:
-    stop = search.setup.stop
+def _search(connection: Connection, setup: Setup, seed: np.random.SeedSequence, begin: float, coordinator: int) -> None:
+    stop = setup.stop
+    supervised = None
+    if has_own_functions(setup):
+        supervised = Supervised(
+            lambda hook: Search(setup, seed, begin, hook),
+            leaving=lambda: connection.poll() or os.getppid() != coordinator,
+        )
+    search = Search(setup, seed, begin) if supervised is None else supervised.search
     number = 0
     # Whatever becomes of this worker, the coordinator has routes of it.
     connection.send(("progress", _message_of(search)))
@@ -229,7 +246,15 @@ def _search(connection: Connection, search: Search, coordinator: int) -> None:
         while search.reason_to_stop() is None and search.elapsed < last_time and search.iteration < last_iteration:
             if connection.poll():
                 break
-            search.advance(last_iteration - search.iteration)
+            many = last_iteration - search.iteration
+            silent = None
+            if supervised is None:
+                search.advance(many)
+            else:
+                silent = supervised.advance(many)
+            if silent is not None:
+                connection.send(("given up", replace(_message_of(search), reason=silent)))
+                return
             if time.perf_counter() - told > MESSAGE_SECONDS:
                 told = time.perf_counter()
                 _expect(coordinator)
@@ -241,7 +266,7 @@ def _search(connection: Connection, search: Search, coordinator: int) -> None:
         if answer == "stop":
             return
         if answer is not None:
-            search.continue_from(Solution(search.setup.instance, answer))
+            search.continue_from(Solution(setup.instance, answer))
 
 
 def _expect(coordinator: int) -> None:

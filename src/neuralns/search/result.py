@@ -80,8 +80,8 @@ class Result:
         Share of the time that the selector took to choose operators and to learn, from one iteration in 37; None where
         the processor has no counter to measure it by.
     stopped_by
-        ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, the name of a rule of your own, or the
-        signal's name.
+        ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, the name of a rule of your own, the
+        signal's name, ``lost workers`` if all were killed, or who gave no answer: ``operator 'mine' (no answer)``.
     """
 
     best: Solution

@@ -119,6 +119,11 @@ class Search:
         return int(self._status.iteration)
 
     @property
+    def running(self) -> int:
+        """Which function was called last (see `step`)."""
+        return int(self._status.running)
+
+    @property
     def mean_cost(self) -> float:
         """Mean cost of the current solution over the iterations done."""
         return float(self._run.total) / max(1, self.iteration)

@@ -24,6 +24,7 @@ from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_of
 from neuralns.search.stopping import MaxTime, Stop
+from neuralns.search.supervision import NO_ANSWER, Supervised, has_own_functions
 from neuralns.search.trials import Trials
 from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector
@@ -59,6 +60,8 @@ def solve(
     stop
         When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``, or a number
         of seconds; 10 s by default. Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
+        So it is, with a warning, if an operator, a selector or a rule of your own gives no answer when the time is over
+        or a signal has come.
     time
         Seconds to search, in addition to what ``stop`` says.
     selector
@@ -149,25 +152,44 @@ def solve(
                 told[0] = progress.best
                 wishes.append(on_best(best, progress) is True)
 
+        own = has_own_functions(setup)
+        interrupts.patient = own or workers > 1
         if workers == 1:
             hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
-            search = Search(setup, search_seeds[0], begin, hook)
+
+            def start(hook: Callable[[Search], object] | None) -> Search:
+                return Search(setup, search_seeds[0], begin, hook)
+
+            supervised = None
+            if own:
+                supervised = Supervised(start, hook, lambda: interrupts.caught is not None, lambda: interrupts.again)
+            search = start(hook) if supervised is None else supervised.search
             reason = watch(search.progress()) or search.reason_to_stop()
             while reason is None:
-                search.advance()
+                silent = None
+                if supervised is None:
+                    search.advance()
+                else:
+                    silent = supervised.advance()
                 reason = search.reason_to_stop()
-                reason = watch(search.progress()) or reason
+                reason = silent or watch(search.progress()) or reason
             best, iterations = search.best(), search.iteration
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
             times = [search.decision_times]
         else:
-            messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best)
+            messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best, lambda: interrupts.again)
             best = Solution(instance, min(messages, key=lambda message: message.best).routes)
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
             repair_counts = np.sum([message.repair_counts for message in messages], axis=0)
         runtime = perf_counter() - begin
+    if reason.endswith(NO_ANSWER):
+        who = reason.removesuffix(NO_ANSWER).strip()
+        sentence = f"{who} gave no answer (an endless loop?) and was given up; this is the best found before."
+        warnings.warn(sentence, InputWarning, stacklevel=2)
+        if not best.feasible:  # read while it was being written
+            best = setup.initial
 
     return Result(
         best,

@@ -17,6 +17,9 @@ from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTE
 
 NOISE = 1e-11
 """A difference of costs below this share of them is the rounding of sums, not a change of the routes."""
+CHOOSING, DESTROYING, REPAIRING, ACCEPTING, UPDATING, STOPPING = range(6)
+"""What ``status.running`` holds: which kind of function was called last, and ``KINDS`` times its index."""
+KINDS = 8
 RECENT = 0.01
 """Weight of an iteration in the share of candidates accepted of late."""
 
@@ -26,12 +29,14 @@ def begin_step(state, tables, destroy, quota):
     """Remove customers by a destroy operator; return a code of `contract`."""
     state.status.quota = quota
     checkpoint(state)
+    state.status.running = DESTROYING + KINDS * destroy
     return apply_destroy(state, tables, destroy, quota)
 
 
 @inlined
 def end_step(state, tables, repair, accepts):
     """Insert the removed customers by a repair operator and settle; return a code of `contract` and the outcome."""
+    state.status.running = REPAIRING + KINDS * repair
     code = apply_repair(state, tables, repair)
     if code != FINE:
         return code, REJECTED
@@ -47,6 +52,7 @@ def _settle(state, accepts):
     noise = NOISE * abs(current)
     status.candidate = candidate
     outcome, gain = REJECTED, 0.0
+    status.running = ACCEPTING
     if call_accepts(accepts, (state, candidate)):
         close_empty_routes(state)
         outcome = BEST if candidate < best - noise else BETTER if candidate < current - noise else ACCEPTED
@@ -79,12 +85,14 @@ def step(state, tables, choose, update, memory, accepts, quota, timed, times):
     # Selectors see the quota.
     status.quota = quota
     before = ticks() if timed else 0
+    status.running = CHOOSING
     destroy = call_choose(choose, (memory, state, DESTROY))
     deciding = ticks() - before if timed else 0
     code = begin_step(state, tables, destroy, quota)
     if code != FINE:
         return code, destroy, 0, REJECTED
     before = ticks() if timed else 0
+    status.running = CHOOSING
     repair = call_choose(choose, (memory, state, REPAIR))
     deciding += ticks() - before if timed else 0
     current = status.current
@@ -92,6 +100,7 @@ def step(state, tables, choose, update, memory, accepts, quota, timed, times):
     if code != FINE:
         return code, destroy, repair, REJECTED
     before = ticks() if timed else 0
+    status.running = UPDATING
     call_update(update, (memory, destroy, repair, outcome, status.candidate - current))
     if timed:
         now = ticks()
