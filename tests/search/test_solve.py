@@ -306,3 +306,8 @@ def test_doubts_about_a_policy_are_warned_of_where_the_search_was_called() -> No
     with pytest.warns(InputWarning, match=r"^mine: it was trained on 200 customers, this instance has 21\.$") as caught:
         solve("E-n22-k4", MaxIterations(5), selector=PolicySelector(policy, name="mine"))
     assert caught[0].filename == __file__
+
+
+def test_a_wheel_that_learns_nothing_in_so_short_a_search_is_warned_of() -> None:
+    with pytest.warns(InputWarning, match=r"^selector 'roulette' changes its weights after 100 iterations, and the"):
+        solve("E-n22-k4", MaxIterations(50), selector="roulette")
