@@ -37,8 +37,8 @@ ABOUT_AGENTS = (
 READINGS = (
     "The paper's text leaves details open. Read from its published numbers are: the objective of setting paper, the "
     "order in which destroy operators join the portfolio, 20 iterations of ALNS in Table 2 with F averaged over a run "
-    "(avg) and the best F of a run (min), and how the scores of LRW add up. They were fitted to the published columns of "
-    "RAN and LRW, so that agreement there is no test of them. DQN, FIXED and ORACLE were fitted to nothing published, "
+    "(avg) and the best F of a run (min), and how the scores of LRW add up. They were fitted to the published columns "
+    "of RAN and LRW, so that agreement there is no test of them. DQN, FIXED and ORACLE were fitted to nothing published, "
     "but depend on the same readings. LRW learns from 15 000 actions, as many as the DQN has steps; the DQN acts in "
     "several lanes at each step and so sees more. An LRW that sees as much comes close to FIXED."
 )
@@ -217,8 +217,8 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
             rows.append((setting, str(len(places)), f"{fixed:.1f}", f"{dqn:.1f}", f"{oracle:.1f}", share))
             below = sum(cells[place.of("ORACLE")].mean < cells[place.of("FIXED")].mean for place in places)
             notes.append(
-                f"{LAYOUTS['table1'].title}, setting {setting}: the oracle's mean is below that of the best fixed pair in "
-                f"{below} of {len(places)} cells."
+                f"{LAYOUTS['table1'].title}, setting {setting}: the oracle's mean is below that of the best fixed pair "
+                f"in {below} of {len(places)} cells."
             )
         notes += [
             _against_fixed(cells, experiment, setting, statistic)
