@@ -16,6 +16,7 @@ def test_every_case_is_recorded() -> None:
     assert list(RECORD["entries"]) == list(cases())
 
 
+@pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
 @pytest.mark.parametrize("name", RECORD["entries"])
 def test_the_engine_gives_what_it_gave(name: str) -> None:
     found, known = cases()[name](), RECORD["entries"][name]

@@ -99,10 +99,10 @@ def test_files_can_be_the_instance_and_the_agent(tmp_path: Path) -> None:
 
 
 def test_an_evaluation_inside_a_search_prints_one_json_object() -> None:
-    found = spawn("evaluate", *SHORT, "--in-search", 5, "--agent", "roulette", "--json").json
+    found = spawn("evaluate", *SHORT, "--in-search", 5, "--agent", "roulette:segment=2", "--json").json
     mdp = make_mdp("C101", customers=20, portfolio="random-route,random-node,greedy", budget=2)
-    assert found == evaluate_in_search(mdp, "roulette", pairs=5, episodes=4, seeds=2).as_dict()
-    assert (found["agent"], found["iterations"], found["episodes"], found["seeds"]) == ("roulette", 5, 4, 2)
+    assert found == evaluate_in_search(mdp, "roulette:segment=2", pairs=5, episodes=4, seeds=2).as_dict()
+    assert (found["agent"], found["iterations"], found["episodes"], found["seeds"]) == ("roulette:segment=2", 5, 4, 2)
     assert found["minimum"] <= found["average"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neuralns import read
-from neuralns.experiments.ablation import BASE, ablate, changes, variant_solvers, variants
+from neuralns.experiments.ablation import BASE, Change, ablate, changes, variant_solvers, variants
 from neuralns.experiments.solver_runs import SolverRun, run_solvers
 from neuralns.operators.portfolio import MODERN, MODERN_CANDIDATES, make_portfolio
 
@@ -29,9 +29,10 @@ def test_variants_run_as_solvers(tmp_path: Path) -> None:
 
 
 def test_an_ablation_has_all_variants_and_their_changes(tmp_path: Path) -> None:
-    found = ablate([read("P-n16-k8")], 0.02, [5], tmp_path / "runs.csv", workers=2)
-    assert [run.solver for run in found.runs] == [change.portfolio for change in found.changes] == list(variants())
-    assert {run.seed for run in found.runs} == {5}
+    found = ablate([read("P-n16-k8")], 0.02, [5, 6], tmp_path / "runs.csv", workers=2)
+    assert [change.portfolio for change in found.changes] == list(variants())
+    assert [run.solver for run in found.runs if run.seed == 6] == list(variants())
+    assert {run.seed for run in found.runs} == {5, 6}
     assert list(found.changes) == changes(found.runs)
 
 
@@ -44,6 +45,22 @@ def test_changes_are_paired_by_instance_and_seed() -> None:
     assert (rows[0].gap, rows[0].change, rows[0].ci) == pytest.approx((3.0, 0.0, 0.0))
     assert rows[1].portfolio == "other"
     assert (rows[1].gap, rows[1].change, rows[1].ci) == pytest.approx((4.0, 1.0, 0.0))
+
+
+def test_intervals_of_changes_are_over_instances() -> None:
+    def run(solver: str, instance: str, seed: int, gap: float) -> SolverRun:
+        return SolverRun(instance, 5, solver, 1.0, seed, 100.0 + gap, 100.0, gap, 1, True, 1.0)
+
+    def changed(seeds: int) -> Change:
+        made = [run(BASE, instance, seed, 1.0) for instance in "ab" for seed in range(seeds)]
+        made += [
+            run("other", instance, seed, gap) for instance, gap in (("a", 2.0), ("b", 4.0)) for seed in range(seeds)
+        ]
+        return changes(made)[1]
+
+    # Student's t for one degree of freedom at 97.5 % is 12.7062; the changes are 1 and 3.
+    assert (changed(3).change, changed(3).ci) == pytest.approx((2.0, 12.7062), rel=1e-5)
+    assert changed(3).ci == pytest.approx(changed(30).ci)
 
 
 def test_the_least_cost_of_all_runs_stands_in_for_an_unknown_best() -> None:

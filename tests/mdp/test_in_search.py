@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from helpers import WASTEFUL
-from neuralns import MDP, Always, Fixed, HillClimbing, InputError, Roulette, Uniform, make_mdp
+from neuralns import MDP, Always, Fixed, HillClimbing, InputError, InputWarning, Roulette, Uniform, make_mdp
 from neuralns.mdp import evaluate as evaluate_module
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.in_search import SearchEvaluation, evaluate_in_search
@@ -98,7 +98,7 @@ def test_seeds_can_be_named() -> None:
     some = searched(seeds=[3, 1], progress=lambda done, total: told.append((done, total)))
     assert some.costs.tolist() == searched(seeds=4).costs[[3, 1]].tolist()
     assert told == [(1, 2), (2, 2)]
-    by_seed = {3: Roulette(name="mine"), 1: Fixed("random-route", "greedy")}
+    by_seed = {3: Roulette(segment=2, name="mine"), 1: Fixed("random-route", "greedy")}
     found = searched(by_seed, seeds=[3, 1])
     assert found.agent == "mine"
     assert found.costs[1].tolist() == searched(by_seed[1], seeds=2).costs[1].tolist()
@@ -124,16 +124,26 @@ def test_the_acceptance_can_be_another_one() -> None:
     assert searched(acceptance=HillClimbing(), **options).costs.tolist() != searched(**options).costs.tolist()
 
 
-@pytest.mark.parametrize("agent", ["random", "roulette", "ucb", "thompson", "fixed:random-route,greedy"])
+@pytest.mark.parametrize("agent", ["random", "roulette:segment=2", "ucb", "thompson", "fixed:random-route,greedy"])
 def test_selectors_are_agents_by_name(agent: str) -> None:
     found = searched(agent)
     assert found.agent == agent
     assert found.costs.tolist() == searched(agent).costs.tolist()
 
 
+def test_a_wheel_that_learns_nothing_in_so_short_a_run_is_warned_of() -> None:
+    sentence = (
+        r"^selector 'roulette' changes its weights after 100 iterations, and the run has 20: it chooses at random; "
+        r"give a shorter segment, as in roulette:segment=10\.$"
+    )
+    with pytest.warns(InputWarning, match=sentence):
+        found = searched("roulette", pairs=20)
+    assert found.costs.tolist() != searched("roulette:segment=2:reaction=0.9", pairs=20).costs.tolist()
+
+
 def test_a_selector_is_an_agent() -> None:
     assert searched(Uniform()).costs.tolist() == searched("random").costs.tolist()
-    assert searched(Roulette(name="mine")).agent == "mine"
+    assert searched(Roulette(segment=2, name="mine")).agent == "mine"
 
 
 def test_the_best_fixed_pair_is_found_on_the_training_tours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +184,7 @@ def test_the_learned_roulette_is_trained_on_the_mdp() -> None:
 
 
 def test_a_selector_may_be_another_one_for_each_seed() -> None:
-    wheel, route = Roulette(name="mine"), Fixed("random-route", "greedy")
+    wheel, route = Roulette(segment=2, name="mine"), Fixed("random-route", "greedy")
     found = searched({0: wheel, 1: route})
     assert found.agent == "mine"
     assert found.costs[0].tolist() == searched(wheel).costs[0].tolist()

@@ -275,6 +275,25 @@ def test_an_oracle_that_is_no_better_has_no_share_of_the_way() -> None:
     assert rows[0].rows[0] == ("paper", "33", "100.0", "100.0", "100.0", "–")
 
 
+def test_cells_where_the_oracle_is_below_the_best_fixed_pair_are_counted() -> None:
+    def mean(place: Place) -> float | None:
+        low = (place.experiment, place.agent, place.setting, place.instance) == ("table1", "ORACLE", "distance", "R")
+        return 1.0 if low else results.usual(place)
+
+    text = words(section(report(results.make_tables(mean)), "What the paper does not report"))
+    for setting, count in (("paper", 0), ("distance", 11)):
+        assert (
+            f"- Table 1, rewards in the MDP, setting {setting}: the oracle's mean is below that of the best fixed pair "
+            f"in {count} of 33 cells."
+        ) in text
+
+
+def test_readings_that_were_fitted_are_not_called_tested(full: Document) -> None:
+    assert (
+        "fitted to the published columns of RAN and LRW, so that agreement there is no test of them" in full.markdown()
+    )
+
+
 def test_best_fixed_pairs_are_shown(full: Document) -> None:
     pairs = [block for block in section(full, "What the paper does not report") if isinstance(block, Table)][1]
     assert pairs.rows[-1] == ("12", *["greedy route, regret-2"] * 3)

@@ -54,6 +54,7 @@ INSTANCE = read("E-n22-k4")
 # --- The portfolio. --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
 @pytest.mark.parametrize(
     ("selector", "portfolio", "operators"),
     [

@@ -318,3 +318,8 @@ def test_a_number_is_seconds_and_so_is_time() -> None:
     assert solve("E-n22-k4", MaxIterations(10), time=60).stopped_by == "iterations"
     with pytest.raises(InputError, match=r"^time limit -1"):
         solve("E-n22-k4", time=-1)
+
+
+def test_a_wheel_that_learns_nothing_in_so_short_a_search_is_warned_of() -> None:
+    with pytest.warns(InputWarning, match=r"^selector 'roulette' changes its weights after 100 iterations, and the"):
+        solve("E-n22-k4", MaxIterations(50), selector="roulette")

@@ -59,6 +59,7 @@ def test_names_give_selectors() -> None:
     assert selector_named("fixed:pair,greedy").name == "fixed:pair,greedy"
 
 
+@pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
 @pytest.mark.parametrize("name", ["random", "roulette", "ucb", "thompson"])
 def test_a_name_is_what_output_calls_the_selector(name: str) -> None:
     assert selector_named(name).name == name
@@ -69,6 +70,29 @@ def test_a_name_is_what_output_calls_the_selector(name: str) -> None:
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(InputError, match="selector"):
         selector_named(name)
+
+
+def test_a_name_gives_the_wheel_its_parameters() -> None:
+    name = "roulette:segment=10:reaction=0.5"
+    assert selector_named(name) == Roulette(segment=10, reaction=0.5, name=name)
+    assert selector_named("roulette:reaction=0.9") == Roulette(reaction=0.9, name="roulette:reaction=0.9")
+    assert split_names(f"random,{name}") == ["random", name]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("roulette:scale=2", "no parameter 'scale' (its parameters: segment, reaction)."),
+        ("roulette:segment=2.5", "'segment=2.5' does not give a whole number, such as segment=1."),
+        ("roulette:reaction", "'reaction' does not give a number, such as reaction=1."),
+        ("roulette:reaction=nan", "'reaction=nan' does not give a number, such as reaction=1."),
+    ],
+)
+def test_parameters_that_a_wheel_cannot_take_are_refused(name: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(f'selector {name!r}: {sentence}')}$"):
+        selector_named(name)
+    with pytest.raises(InputError, match=r"^roulette segment 0 must be at least 1\.$"):
+        selector_named("roulette:segment=0")
 
 
 def test_an_unknown_name_is_answered_by_the_choices() -> None:
@@ -98,6 +122,7 @@ def test_an_adaptive_wheel_starts_from_the_learned_weights_and_goes_on(wheel: st
     assert memory.weights == pytest.approx([0.9 * 6.5 + 3.3, 19.5, 6.5, 0.9 * 19.5 + 3.3])
 
 
+@pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
 def test_an_adaptive_wheel_searches_by_its_name(wheel: str) -> None:
     result = solve("E-n22-k4", MaxIterations(100), selector=f"adaptive:{wheel}", portfolio=PORTFOLIO)
     assert result.selector == f"adaptive:{wheel}"
@@ -293,6 +318,7 @@ def plain(selector: Any) -> Any:
     return selector
 
 
+@pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
 def test_a_name_means_the_same_for_searches_and_episodes(network: str, wheel: str) -> None:
     for name in (
         "random", "roulette", "ucb", "thompson", "fixed:zone,greedy", "fixed:pair/regret-2", wheel, f"lrw:{wheel}",

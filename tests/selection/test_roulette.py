@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from neuralns import InputError, Instance, MaxIterations, Roulette, portfolio_named, solve
+from neuralns import InputError, Instance, MaxIterations, Roulette, Uniform, portfolio_named, solve
 from neuralns.routes.transfer import new_state
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR
 
@@ -115,3 +115,15 @@ def test_an_operator_without_a_learned_weight_is_refused() -> None:
     sentence = "selector 'mine' was trained without operator 'cluster'."
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         Roulette(name="mine", learned=LEARNED).start(portfolio_named("zone,cluster,greedy"))
+
+
+def test_a_run_without_an_update_of_the_weights_is_doubted() -> None:
+    assert Roulette(segment=10).doubt_of_length(11) is None
+    assert Roulette().doubt_of_length(float("inf")) is None
+    assert "and the run has 10: it chooses at random;" in str(Roulette(segment=10).doubt_of_length(10))
+    learned = Roulette(learned={"zone": 1.0, "greedy": 1.0}, name="mine")
+    assert learned.doubt_of_length(7) == (
+        "selector 'mine' changes its weights after 100 iterations, and the run has 7: it chooses by the weights it "
+        "began with."
+    )
+    assert Uniform().doubt_of_length(1) is None

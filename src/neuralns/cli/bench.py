@@ -112,7 +112,8 @@ def ablation(
     found = ablate(_read_all(instances, ignore), time, seeds, Path(output), workers=workers, notify=_tell)
     table = _table(["portfolio", "mean gap, %", "change", "95 % interval"])
     for row in found.changes:
-        table.add_row(row.portfolio, f"{row.gap:.3f}", f"{row.change:+.3f}", f"± {row.ci:.3f}")
+        ci = "" if math.isnan(row.ci) else f"± {row.ci:.3f}"
+        table.add_row(row.portfolio, f"{row.gap:.3f}", f"{row.change:+.3f}", ci)
     printer = plain_console()
     printer.print(f"{time:g} s on one core, {seeds} seeds, {len({run.instance for run in found.runs})} instances")
     printer.print(table)

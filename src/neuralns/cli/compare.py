@@ -60,6 +60,7 @@ def compare(
     from neuralns.cli.progress import announce_compilation
     from neuralns.experiments.comparison import SelectorRun
     from neuralns.experiments.comparison import compare as run
+    from neuralns.experiments.statistics import ENOUGH_INSTANCES
     from neuralns.operators.portfolio import portfolio_named
     from neuralns.plot import anytime, check_plot_path, format_cost
     from neuralns.plot import save as save_plot
@@ -94,8 +95,9 @@ def compare(
     if as_json:
         entries = [asdict(verdict) for verdict in found.verdicts]
         for entry in entries:
-            # One pair has no interval, and JSON no word for that but null.
-            entry["ci"] = None if math.isnan(entry["ci"]) else entry["ci"]
+            # One pair has no interval and two instances no test, and JSON no word for that but null.
+            for name in ("ci", "p", "adjusted"):
+                entry[name] = None if math.isnan(entry[name]) else entry[name]
         rows = [asdict(row) for row in found.summaries]
         for entry in rows:
             share = entry["decision_time_share"]
@@ -129,11 +131,18 @@ def compare(
             verdict.selector,
             f"{verdict.excess:.3f} %",
             "" if same else f"{verdict.difference:+.3f}{ci} %",
-            "" if same else f"{verdict.p:.4f}",
-            "" if same else f"{verdict.adjusted:.4f}",
+            "" if same or math.isnan(verdict.p) else f"{verdict.p:.4f}",
+            "" if same or math.isnan(verdict.adjusted) else f"{verdict.adjusted:.4f}",
             "" if same else f"{verdict.effect:+.2f}",
         )
     console.print(table)
+    if len(problems) == 1:
+        console.print("One instance: intervals and tests are over its seeds and speak of it alone.", soft_wrap=True)
+    elif len(problems) < ENOUGH_INSTANCES:
+        console.print(
+            f"{len(problems)} instances are too few for a test; from {ENOUGH_INSTANCES} on there is one.",
+            soft_wrap=True,
+        )
     for what, file in (("runs", output), ("picture", plot)):
         if file is not None:
             console.print(f"{what} written to {file}", soft_wrap=True)

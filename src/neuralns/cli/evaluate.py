@@ -51,7 +51,7 @@ def evaluate(
 
         neuralns evaluate --agent mine.policy --instance C101 --customers 40 --json
 
-        neuralns evaluate --agent roulette --in-search 20
+        neuralns evaluate --agent roulette:segment=10 --in-search 20
     """
     from neuralns.cli.progress import announce_compilation
     from neuralns.mdp.evaluate import evaluate

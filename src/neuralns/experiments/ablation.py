@@ -11,6 +11,7 @@ import numpy as np
 
 from neuralns.experiments.machine import core_numbers
 from neuralns.experiments.solver_runs import Notify, Solver, SolverRun, run_solvers
+from neuralns.experiments.statistics import mean_by_instance
 from neuralns.operators.portfolio import MODERN, MODERN_CANDIDATES, make_portfolio
 from neuralns.problem.instance import Instance
 from neuralns.search.solve import solve
@@ -29,7 +30,7 @@ class Change:
         Mean, in per cent of the best known cost, or of the least cost in these runs where none is known.
     change, ci
         Mean change of the gap against ``modern``, on the same instances with the same seeds, and half of its 95 %
-        interval.
+        interval over instances (`mean_by_instance`); NaN if there is one run only.
     """
 
     portfolio: str
@@ -104,7 +105,9 @@ def changes(runs: Sequence[SolverRun]) -> list[Change]:
     rows = []
     for name in dict.fromkeys(run.solver for run in runs):
         own = [run for run in runs if run.solver == name]
-        differences = np.array([gaps[run] - base[run.instance, run.seed] for run in own])
-        spread = 1.96 * differences.std(ddof=1) / np.sqrt(len(differences)) if len(differences) > 1 else 0.0
-        rows.append(Change(name, float(np.mean([gaps[run] for run in own])), float(differences.mean()), float(spread)))
+        differences: dict[str, list[float]] = {}
+        for run in own:
+            differences.setdefault(run.instance, []).append(gaps[run] - base[run.instance, run.seed])
+        change, ci = mean_by_instance(list(differences.values()))
+        rows.append(Change(name, float(np.mean([gaps[run] for run in own])), change, ci))
     return rows

@@ -10,7 +10,12 @@ import numpy.typing as npt
 
 from neuralns.mdp.evaluate import confidence
 
-__all__ = ["confidence", "holm", "rank_biserial", "signed_rank", "welch"]
+__all__ = ["confidence", "holm", "mean_by_instance", "rank_biserial", "signed_rank", "signed_rank_by_instance", "welch"]
+
+ENOUGH_INSTANCES = 6
+"""Instances from which on there are a bootstrap and a test: the least p of a signed-rank test of 5 is above 0.05."""
+RESAMPLES = 10_000
+"""Resamples of the bootstrap."""
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -41,6 +46,44 @@ def welch(first: Sequence[float], second: Sequence[float]) -> float:
         return 1.0 if first[0] == second[0] else 0.0
     parts = [(np.mean(each), np.std(each, ddof=1) if np.ptp(each) > 0 else 0.0, len(each)) for each in (first, second)]
     return float(ttest_ind_from_stats(*parts[0], *parts[1], equal_var=False).pvalue)
+
+
+def mean_by_instance(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """Return the mean over instances, and half of its 95 % interval; a group has the values of one instance.
+
+    Runs with several seeds on an instance are not independent, so what counts are the means of the instances, each
+    as much as the others. From six instances on, the interval is by bootstrap: instances are drawn with replacement,
+    and the 95 % quantile of |t| = |mean − drawn mean| / drawn standard error takes the place of Student's. It is drawn
+    from a fixed seed, so that the same values have the same interval. With two to five instances it is Student's t over
+    their means, which is wide: with two the factor is 12.7. With one instance it is Student's t over its seeds, and
+    holds for that instance alone; one value has none (NaN).
+
+    >>> mean_by_instance([[1.0, 3.0], [4.0, 4.0], [6.0, 6.0]])  # doctest: +ELLIPSIS
+    (4.0, 4.96...)
+    """
+    means = np.array([np.mean(group) for group in groups])
+    mean = float(means.mean())
+    if len(means) < ENOUGH_INSTANCES:
+        return mean, confidence(means if len(means) > 1 else np.asarray(groups[0], dtype=np.float64))
+    root = math.sqrt(len(means))
+    drawn = means[np.random.default_rng(0).integers(0, len(means), (RESAMPLES, len(means)))]
+    distances, errors = np.abs(drawn.mean(axis=1) - mean), drawn.std(axis=1, ddof=1) / root
+    # A resample of one value only lies at no number of standard errors.
+    ratios = np.divide(
+        distances, errors, out=np.where(distances > 0, np.inf, 0.0), where=errors > 1e-12 * np.ptp(means)
+    )
+    return mean, float(np.sort(ratios)[math.ceil(0.95 * RESAMPLES) - 1] * means.std(ddof=1) / root)
+
+
+def signed_rank_by_instance(groups: Sequence[Sequence[float]]) -> float:
+    """Return p of the signed-rank test of the instances' mean differences; a group has those of one instance.
+
+    NaN with two to five instances, which are too few for a test. With one instance the test is over its seeds, and
+    speaks of that instance alone.
+    """
+    if 1 < len(groups) < ENOUGH_INSTANCES:
+        return math.nan
+    return signed_rank(groups[0] if len(groups) == 1 else [float(np.mean(group)) for group in groups])
 
 
 def signed_rank(differences: npt.ArrayLike) -> float:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.experiments.statistics import confidence, holm, rank_biserial, signed_rank
+from neuralns.experiments.statistics import holm, mean_by_instance, rank_biserial, signed_rank_by_instance
 
 if TYPE_CHECKING:
     from neuralns.experiments.comparison import SelectorRun
@@ -31,18 +31,23 @@ class Summary:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A selector against the reference over all instances and seeds.
+    """A selector against the reference; runs with several seeds on an instance count by their mean.
 
     Attributes
     ----------
     excess
         Mean of the costs above the best that any selector found on the instance, in per cent.
     difference, ci
-        Mean difference of the costs to the reference's, in per cent, and half of its 95 % interval over the pairs.
+        Mean difference of the costs to the reference's, in per cent, and half of its 95 % interval over instances
+        (`mean_by_instance`).
     p, adjusted
-        Of the two-sided Wilcoxon signed-rank test, and after Holm's correction for all selectors.
+        Of the two-sided Wilcoxon signed-rank test over instances, and after Holm's correction for all selectors; NaN
+        with two to five instances, which are too few (`signed_rank_by_instance`).
     effect
-        Matched-pairs rank-biserial correlation: −1 if always cheaper than the reference, 1 if always dearer.
+        Matched-pairs rank-biserial correlation over instances: −1 if always cheaper than the reference, 1 if always
+        dearer.
+
+    With one instance, intervals, tests and effects are over its seeds and hold for that instance alone.
     """
 
     selector: str
@@ -76,7 +81,7 @@ def summarise(runs: Iterable[SelectorRun]) -> list[Summary]:
 
 
 def judge(runs: Iterable[SelectorRun], reference: str) -> list[Verdict]:
-    """Compare every selector with the reference, pair by pair of instance and seed."""
+    """Compare every selector with the reference: by pairs of instance and seed, then by instances."""
     costs: dict[str, dict[tuple[str, int], float]] = {}
     best: dict[str, float] = {}
     for run in runs:
@@ -88,11 +93,16 @@ def judge(runs: Iterable[SelectorRun], reference: str) -> list[Verdict]:
     for selector, entries in costs.items():
         pairs = sorted(entries)
         excess = float(np.mean([100 * (entries[instance, seed] / best[instance] - 1) for instance, seed in pairs]))
-        own, other = (np.array([each[pair] for pair in pairs]) for each in (entries, costs[reference]))
-        # Costs are subtracted first, so that differences of one size tie.
-        differences = 100 * (own - other) / other
-        p, effect = signed_rank(differences), rank_biserial(differences)
-        found.append(Verdict(selector, excess, float(differences.mean()), confidence(differences), p, p, effect))
-    others = [verdict for verdict in found if verdict.selector != reference]
+        differences: dict[str, list[float]] = {}
+        for instance, seed in pairs:
+            other = costs[reference][instance, seed]
+            # Costs are subtracted first, so that differences of one size tie.
+            differences.setdefault(instance, []).append(100 * (entries[instance, seed] - other) / other)
+        groups = list(differences.values())
+        mean, ci = mean_by_instance(groups)
+        p = signed_rank_by_instance(groups)
+        effect = rank_biserial(groups[0] if len(groups) == 1 else [float(np.mean(group)) for group in groups])
+        found.append(Verdict(selector, excess, mean, ci, p, p, effect))
+    others = [verdict for verdict in found if verdict.selector != reference and not math.isnan(verdict.p)]
     adjusted = dict(zip((v.selector for v in others), holm([v.p for v in others]), strict=True))
-    return [replace(verdict, adjusted=adjusted.get(verdict.selector, 1.0)) for verdict in found]
+    return [replace(verdict, adjusted=adjusted.get(verdict.selector, verdict.p)) for verdict in found]

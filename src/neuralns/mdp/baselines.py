@@ -166,12 +166,13 @@ def _compiled_oracle() -> Any:
 
 
 def play_oracle(lanes: Lanes, pair: Fixed, rollouts: int = ROLLOUTS) -> npt.NDArray[np.int64]:
-    """Play all episodes by simulation: an upper mark for what choosing by the state can win.
+    """Play all episodes by simulation, as a mark for what choosing by the state can win.
 
     At each step pairs of operators are tried in simulations that go on with a fixed pair to the end of the episode, and
     the one with the best mean is applied. ``rollouts`` for each pair on average are shared out by sequential halving
     (Karnin, Koren & Somekh 2013): in each round all pairs left get equally many, and the worse half is dropped, so that
-    those hard to tell apart are tried most. Returns how often each lane used each operator.
+    those hard to tell apart are tried most. It is no upper bound: simulations are noisy and look one pair ahead, and
+    where pairs hardly differ it can gain less than the fixed pair. Returns how often each lane used each operator.
     """
     mdp = lanes.mdps[0]
     if any(other.instance is not mdp.instance or other.portfolio != mdp.portfolio for other in lanes.mdps):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, InputWarning
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, agent_named, confidence
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
@@ -107,6 +108,9 @@ def evaluate_in_search(
         player = SelectorAgent(agent, agent[numbers[0]].name if isinstance(agent, Mapping) else agent.name)
     first = player.selector_for(numbers[0])
     first.start(mdp.portfolio, mdp.instance.customers)
+    doubt = first.doubt_of_length(pairs)
+    if doubt is not None:
+        warnings.warn(doubt, InputWarning, stacklevel=2)
     stop = MaxIterations(pairs)
     prepare(mdp.portfolio, first, acceptance, stop)
     begin = time.perf_counter()

@@ -127,7 +127,8 @@ def solve(
     operators = portfolio_of(portfolio, selector)
     selector.start(operators, instance.customers)
     quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
-    for doubt in selector.doubts(instance, quotas):
+    length = selector.doubt_of_length(stop.iterations)
+    for doubt in (*selector.doubts(instance, quotas), *([] if length is None else [length])):
         warnings.warn(doubt, InputWarning, stacklevel=2)
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)

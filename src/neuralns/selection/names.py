@@ -2,7 +2,7 @@
 
 =========================  ========================================================================================
 ``random``                 every operator with equal probability
-``roulette``               the classic wheel
+``roulette``               the classic wheel; ``roulette:segment=10:reaction=0.5`` with other parameters
 ``ucb``, ``thompson``      bandits
 ``fixed:DESTROY,REPAIR``   one pair, always (``fixed:DESTROY/REPAIR`` in lists, where commas part names)
 ``best-fixed``             the pair that does best in trials: short searches, or training episodes for ``evaluate``
@@ -20,6 +20,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from neuralns.errors import InputError
@@ -70,6 +71,8 @@ def selector_named(
         return learned_wheel()
     if name in ("best-fixed", "lrw", "oracle"):
         raise InputError(f"selector {name!r} {_ELSEWHERE[name]}")
+    if name.startswith("roulette:"):
+        return _roulette(name)
     if name.startswith("fixed:"):
         pair = name.removeprefix("fixed:").replace("/", ",").split(",")
         if len(pair) == 2 and all(pair):
@@ -96,6 +99,31 @@ def selector_named(
     raise InputError(
         f"selector {name!r} is not known; choose {', '.join(_NAMED)}, best-fixed, fixed:DESTROY,REPAIR, a policy, "
         "lrw:FILE, adaptive:FILE or FILE.py."
+    )
+
+
+def _roulette(name: str) -> Roulette:
+    """Return the classic wheel with the parameters that its name gives.
+
+    >>> wheel = selector_named("roulette:segment=10:reaction=0.5")
+    >>> wheel.segment, wheel.reaction
+    (10, 0.5)
+    """
+    values: dict[str, float] = {}
+    for part in name.split(":")[1:]:
+        key, _, value = (piece.strip() for piece in part.partition("="))
+        if key not in ("segment", "reaction"):
+            raise InputError(f"selector {name!r}: no parameter {key!r} (its parameters: segment, reaction).")
+        try:
+            values[key] = float(value)
+        except ValueError:
+            values[key] = math.nan
+        if not math.isfinite(values[key]) or (key == "segment" and values[key] != int(values[key])):
+            kind = "whole number" if key == "segment" else "number"
+            raise InputError(f"selector {name!r}: {part!r} does not give a {kind}, such as {key}=1.")
+    plain = Roulette()
+    return Roulette(
+        segment=int(values.get("segment", plain.segment)), reaction=values.get("reaction", plain.reaction), name=name
     )
 
 

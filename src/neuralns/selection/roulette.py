@@ -71,6 +71,15 @@ class Roulette(Selector):
     def made_for(self) -> tuple[str, ...]:
         return () if self.learned is None else tuple(self.learned)
 
+    def doubt_of_length(self, iterations: float) -> str | None:
+        if self.segment < iterations:
+            return None
+        instead = "at random; give a shorter segment, as in roulette:segment=10"
+        return (
+            f"selector {self.name!r} changes its weights after {self.segment} iterations, and the run has "
+            f"{int(iterations)}: it chooses {instead if self.learned is None else 'by the weights it began with'}."
+        )
+
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         operators = len(portfolio.names)
         weights = np.ones(operators)

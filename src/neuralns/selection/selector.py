@@ -95,6 +95,10 @@ class Selector:
         """Return a sentence for each way in which a search differs from what it was made for."""
         return []
 
+    def doubt_of_length(self, iterations: float) -> str | None:
+        """Return a sentence if a search of so many iterations is too short for it to learn anything."""
+        return None
+
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         """Return the memory to begin a search with, for instances of up to so many customers (see `new_memory`)."""
         raise OperatorError(f"selector {self.name!r} has no method 'start'.")
