@@ -51,7 +51,7 @@ def make_tasks(
     share = -(-SET_SIZE // len(mdps))
     train, validate = [], []
     for number, mdp in enumerate(mdps, 1):
-        if start != "random":
+        if start in ("savings", "search"):
             say(f"gathering starts by {start} on {mdp.instance.name} ({number} of {len(mdps)}) ...")
         train.append(tuple(starting_tours(mdp, start, "train", max(1, -(-tours // len(mdps))))))
         validate.append(tuple(starting_tours(mdp, start, "validate", share)))
