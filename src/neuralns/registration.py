@@ -23,7 +23,11 @@ def register_environment() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
-    register(id=ENVIRONMENT_ID, entry_point="neuralns.mdp.environment:OperatorSelection")
+    register(
+        id=ENVIRONMENT_ID,
+        entry_point="neuralns.mdp.environment:OperatorSelection",
+        vector_entry_point="neuralns.mdp.vector_environment:OperatorSelectionLanes",
+    )
 
 
 class _OnLoading(MetaPathFinder):

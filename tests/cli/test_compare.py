@@ -20,7 +20,7 @@ PORTFOLIO = "zone,random-node,greedy"
 SHORT = ("--iterations", 30, "--seeds", 2, "--portfolio", PORTFOLIO)
 TWO = ("E-n22-k4", "P-n16-k8", "--selectors", "random,fixed:zone/greedy")
 RESULT = {"instance", "selector", "mean", "best", "worst", "iterations", "decision_time_share"}
-VERDICT = {"selector", "excess", "difference", "ci", "p", "adjusted", "effect"}
+VERDICT = {"selector", "portfolio", "excess", "difference", "ci", "p", "adjusted", "effect"}
 
 
 def compared(*arguments: object) -> Outcome:
@@ -36,17 +36,19 @@ def runs_made(outcome: Outcome) -> list[str]:
 
 def test_a_comparison_prints_one_json_object_and_nothing_else() -> None:
     found = spawn("compare", *TWO, *SHORT, "--json").json
-    assert set(found) == {"results", "verdicts"}
+    assert set(found) == {"results", "verdicts", "conclusion"}
+    names = ["random", "fixed:zone/greedy", "solve"]
     assert [(row["instance"], row["selector"]) for row in found["results"]] == [
-        (instance, selector) for instance in ("E-n22-k4", "P-n16-k8") for selector in ("random", "fixed:zone/greedy")
+        (instance, selector) for instance in ("E-n22-k4", "P-n16-k8") for selector in names
     ]
     for row in found["results"]:
         assert set(row) == RESULT
         assert row["best"] <= row["mean"] <= row["worst"]
         assert row["iterations"] == 30
         assert 0 <= row["decision_time_share"] <= 1
-    assert [row["selector"] for row in found["verdicts"]] == ["random", "fixed:zone/greedy"]
-    reference, other = found["verdicts"]
+    assert [row["selector"] for row in found["verdicts"]] == names
+    assert [row["portfolio"] for row in found["verdicts"]] == [PORTFOLIO, PORTFOLIO, "modern"]
+    reference, other, _ = found["verdicts"]
     assert set(reference) == set(other) == VERDICT
     assert reference["difference"] == 0
     assert other["ci"] >= 0
@@ -58,7 +60,7 @@ def test_a_comparison_prints_one_json_object_and_nothing_else() -> None:
 def test_the_tables_hold_the_figures() -> None:
     figures = compared(*TWO, *SHORT, "--json").json
     lines = [re.split(r" {2,}", line.strip()) for line in compared(*TWO, *SHORT).stdout.splitlines()]
-    rows, verdicts = lines[: lines.index([""])], lines[lines.index([""]) + 1 :]
+    rows, verdicts = lines[: lines.index([""]) - 1], lines[lines.index([""]) + 1 :]
     assert " ".join(rows[0]).split() == ["instance", "selector", "mean", "best", "worst", "iterations", "deciding"]
     shown = [" ".join(row).split() for row in rows[1:]]
     assert [row[:2] for row in shown] == [[row["instance"], row["selector"]] for row in figures["results"]]
@@ -68,24 +70,47 @@ def test_the_tables_hold_the_figures() -> None:
         )
         assert row[7] == "%"
     assert "against random" in " ".join(verdicts[0])
-    reference, other, note = (" ".join(row).split() for row in verdicts[1:])
-    assert " ".join(note) == "2 instances are too few for a test; from 6 on there is one."
-    first, second = figures["verdicts"]
-    assert reference == ["random", f"{first['excess']:.3f}", "%"]
+    reference, other, plain = (" ".join(row).split() for row in verdicts[1:4])
+    first, second, _ = figures["verdicts"]
+    assert plain[:2] == ["solve", "modern"]
+    assert reference == ["random", PORTFOLIO, f"{first['excess']:.3f}", "%"]
     assert other == [
-        "fixed:zone/greedy", f"{second['excess']:.3f}", "%", f"{second['difference']:+.3f}", "±",
+        "fixed:zone/greedy", PORTFOLIO, f"{second['excess']:.3f}", "%", f"{second['difference']:+.3f}", "±",
         f"{second['ci']:.3f}", "%", f"{second['effect']:+.2f}",
     ]  # fmt: skip
 
 
-def test_one_instance_is_judged_by_its_seeds() -> None:
+def test_columns_are_explained_and_the_last_word_is_who_is_best() -> None:
+    text = compared(*TWO, *SHORT).stdout
+    for word in ("deciding is", "Above the best: ", "Against random: ", "p: ", "Effect: ", "solve is 'neuralns solve'"):
+        assert word in text
+    assert text.splitlines()[-1] == compared(*TWO, *SHORT, "--json").json["conclusion"]
+
+
+def test_a_policy_is_compared_with_plain_solve_as_it_was_made(tmp_path: Path) -> None:
+    made = constant_policy(PORTFOLIO, (1.0, 2.0, 1.0))
+    write_policy(Policy({**made.card, "scale": 3}, made.tensors), tmp_path / "mine.policy")
+    table = tmp_path / "runs.csv"
+    compared("P-n16-k8", "--selectors", f"{tmp_path}/mine.policy", "--iterations", 30, "--seeds", 1, "-o", table)
+    assert [(row.selector, row.conditions) for row in read_rows(table, Run)] == [
+        (f"{tmp_path}/mine.policy", "30 iterations; own; default scale; from savings"),
+        ("solve", "30 iterations; modern; default scale; from savings"),
+    ]
+
+
+def test_plain_solve_alone_is_no_comparison() -> None:
+    for name in ("random", "random,,", "solve"):
+        refusal = invoke("compare", "P-n16-k8", "--selectors", name, "--iterations", 30).refusal()
+        assert refusal == f"selectors {name!r}: at least two are needed for a comparison."
+
+
+def test_two_instances_are_too_few_for_a_test_and_one_is_judged_by_its_seeds() -> None:
+    assert "2 instances are too few for a test; from 6 on there is one." in compared(*TWO, *SHORT).stdout
     one = ("E-n22-k4", "--selectors", "random,fixed:zone/greedy", *SHORT)
-    reference, other = compared(*one, "--json").json["verdicts"]
+    reference, other, _ = compared(*one, "--json").json["verdicts"]
     assert (reference["p"], reference["adjusted"]) == (1, 1)
     assert 0 < other["p"] <= other["adjusted"] <= 1
-    *_, row, note = compared(*one).stdout.splitlines()
-    assert row.split()[-3:] == [f"{other['p']:.4f}", f"{other['adjusted']:.4f}", f"{other['effect']:+.2f}"]
-    assert note == "One instance: intervals and tests are over its seeds and speak of it alone."
+    assert "One instance: intervals and tests are over its seeds and speak of it alone." in compared(*one).stdout
 
 
 def test_the_result_is_the_same_every_time_and_with_several_workers() -> None:
@@ -99,7 +124,7 @@ def test_the_result_is_the_same_every_time_and_with_several_workers() -> None:
 def test_one_pair_has_no_interval() -> None:
     short = ("P-n16-k8", "--selectors", "random,ucb", *SHORT, "--seeds", 1)
     outcome = compared(*short, "--json")
-    assert [row["ci"] for row in outcome.json["verdicts"]] == [None, None]
+    assert [row["ci"] for row in outcome.json["verdicts"]] == [None, None, None]
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
@@ -113,8 +138,8 @@ def test_one_pair_has_no_interval() -> None:
 def test_the_best_fixed_pair_is_named_and_takes_its_place_among_the_selectors() -> None:
     outcome = compared("P-n16-k8", "--selectors", "best-fixed,random", *SHORT, "--json")
     assert re.search(r"best fixed pair in short trials: (zone|random-node), greedy\n", outcome.stderr)
-    assert [row["selector"] for row in outcome.json["verdicts"]] == ["best-fixed", "random"]
-    assert [row["selector"] for row in outcome.json["results"]] == ["best-fixed", "random"]
+    assert [row["selector"] for row in outcome.json["verdicts"]] == ["best-fixed", "random", "solve"]
+    assert [row["selector"] for row in outcome.json["results"]] == ["best-fixed", "random", "solve"]
 
 
 @pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
@@ -127,7 +152,7 @@ def test_every_kind_of_selector_takes_part(tmp_path: Path) -> None:
     names += [f"lrw:{tmp_path}/wheel.policy", f"adaptive:{tmp_path}/wheel.policy"]
     greedy = ("--temperature", 0, "--decide-every", 2)
     found = compared("P-n16-k8", "--selectors", ",".join(names), *SHORT, *greedy, "--json").json
-    assert [row["selector"] for row in found["verdicts"]] == names
+    assert [row["selector"] for row in found["verdicts"]] == [*names, "solve"]
     costs = {row["selector"]: row["mean"] for row in found["results"]}
     # Greedily the two networks always take the pair that they value most.
     assert costs[f"{tmp_path}/small.policy"] == costs[f"{tmp_path}/mlp.policy"] == costs["fixed:random-node/greedy"]
@@ -139,7 +164,10 @@ def test_options_reach_the_searches(tmp_path: Path) -> None:
     compared("E-n22-k4", *options, "--portfolio", "paper", "--output", table)
     rows = read_rows(table, Run)
     conditions = "0.01 s; paper; scale 2-3; from savings"
-    assert [(row.instance, row.customers, row.conditions) for row in rows] == [("E-n22-k4:10", 10, conditions)] * 2
+    assert [(row.instance, row.customers, row.conditions) for row in rows] == [
+        *[("E-n22-k4:10", 10, conditions)] * 2,
+        ("E-n22-k4:10", 10, "0.01 s; modern; default scale; from savings"),
+    ]
 
 
 def test_instances_that_a_policy_was_trained_on_are_no_test(tmp_path: Path) -> None:
@@ -158,18 +186,20 @@ def test_a_comparison_is_written_and_gone_on_with(tmp_path: Path) -> None:
     first = compared(*TWO, *SHORT, "--output", table, "--seeds", 1)
     assert first.stdout.endswith(f"runs written to {table}\n")
     assert runs_made(first) == [
-        "1/4  E-n22-k4  random  seed 1",
-        "2/4  E-n22-k4  fixed:zone/greedy  seed 1",
-        "3/4  P-n16-k8  random  seed 1",
-        "4/4  P-n16-k8  fixed:zone/greedy  seed 1",
+        "1/6  E-n22-k4  random  seed 1",
+        "2/6  E-n22-k4  fixed:zone/greedy  seed 1",
+        "3/6  E-n22-k4  solve  seed 1",
+        "4/6  P-n16-k8  random  seed 1",
+        "5/6  P-n16-k8  fixed:zone/greedy  seed 1",
+        "6/6  P-n16-k8  solve  seed 1",
     ]
     rows = read_rows(table, Run)
-    assert len(rows) == 4
+    assert len(rows) == 6
     assert read_rows(tmp_path / "runs.curves.csv", Point)
     second = compared(*TWO, *SHORT, "-o", table, "--json")
-    assert [line[:3] for line in runs_made(second)] == ["5/8", "6/8", "7/8", "8/8"]
-    assert read_rows(table, Run)[:4] == rows
-    assert len(read_rows(table, Run)) == 8
+    assert [line.split()[0] for line in runs_made(second)] == [f"{number}/12" for number in range(7, 13)]
+    assert read_rows(table, Run)[:6] == rows
+    assert len(read_rows(table, Run)) == 12
     # Everything is there: nothing is run, and the figures are the same.
     third = compared(*TWO, *SHORT, "-o", table, "--json")
     assert runs_made(third) == []
@@ -189,8 +219,6 @@ def test_anytime_curves_are_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("--selectors random", "selectors 'random': at least two are needed for a comparison."),
-        ("--selectors random,,", "selectors 'random,,': at least two are needed for a comparison."),
         ("--selectors random,ucb,random", "selectors 'random,ucb,random': one is named twice."),
         ("--selectors random,clever", "selector 'clever' is not known; choose random, roulette, ucb, thompson"),
         ("--selectors random,fixed:zone", "selector 'fixed:zone' is not a pair"),

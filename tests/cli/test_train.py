@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,24 @@ def lines_of(outcome: Outcome) -> list[str]:
     return outcome.stdout.splitlines()
 
 
+def said_of_one_pair(card: Mapping[str, Any]) -> list[str]:
+    """What is said of a policy that chooses one pair more often than 95 times in a hundred."""
+    destroy, repair, share = *card["most_used_pair"], card["most_used_pair_share"]
+    sentence = (
+        f"seed {card['seed']} chooses one pair always ({destroy}, {repair}: {100 * share:.0f} % of its choices in "
+        f"validation); --selector fixed:{destroy},{repair} does the same"
+    )
+    return [sentence] if share > 0.95 else []
+
+
 def test_a_run_writes_the_policy_and_prints_how_it_does() -> None:
     lines = lines_of(invoke("train", *SHORT, "-o", "mine.policy"))
     card = read_policy("mine.policy").card
     assert lines == [
         f"seed 0: validation {card['validation_reward']:.1f}, test {card['test_reward']:.1f}",
+        f"on the same validation tours: random selection {card['random_reward']:.1f}, best fixed pair "
+        f"({', '.join(card['best_fixed_pair'])}) {card['best_fixed_reward']:.1f}",
+        *said_of_one_pair(card),
         "policy of seed 0 written to mine.policy",
     ]
     assert sorted(os.listdir()) == ["mine.csv", "mine.policy"]
@@ -45,6 +59,43 @@ def test_a_run_writes_the_policy_and_prints_how_it_does() -> None:
 def test_the_output_has_a_name_by_default() -> None:
     assert lines_of(invoke("train", *SHORT))[-1] == "policy of seed 0 written to my.policy"
     assert Path("my.policy").is_file()
+
+
+def test_instances_and_an_output_are_all_that_a_planner_gives() -> None:
+    outcome = invoke("train", "E-n22-k4", "A-n32-k5", "--steps", 10, "-o", "mine.policy")
+    assert lines_of(outcome)[-1] == "policy of seed 0 written to mine.policy"
+    card = read_policy("mine.policy").card
+    assert (card["network"], card["start"], card["acceptance"]) == ("small", "search", "improving")
+    assert (card["setting"], card["scale"], card["sizes"]) == ("distance", [10, 10], [21, 31])
+    assert card["operators"] == {"destroy": ["string"], "repair": ["blinks", "regret-2"]}
+    assert re.findall(r"^gathering .*$", outcome.stderr, re.MULTILINE) == [
+        "gathering starts by search on E-n22-k4 (1 of 2) ...",
+        "gathering starts by search on A-n32-k5 (2 of 2) ...",
+    ]
+
+
+def test_a_policy_trained_so_solves_and_is_compared_without_further_options() -> None:
+    lines_of(invoke("train", "E-n22-k4", "--steps", 10, "-o", "mine.policy"))
+    solved = invoke("solve", "A-n32-k5", "--selector", "mine.policy", "--iterations", 50, "--json").json
+    assert {use["name"] for use in solved["operators"]} == {"string", "blinks", "regret-2"}
+    options = ("--selectors", "random,mine.policy", "--iterations", 20, "--seeds", 1, "--json")
+    found = invoke("compare", "A-n32-k5", *options).json
+    assert [row["selector"] for row in found["verdicts"]] == ["random", "mine.policy"]
+
+
+def test_preset_paper_has_the_choices_of_the_paper() -> None:
+    lines_of(invoke("train", "C101", "--customers", 20, "--preset", "paper", "--steps", 5))
+    card = read_policy("my.policy").card
+    assert (card["network"], card["start"], card["acceptance"]) == ("mlp", "random", "always")
+    assert (card["setting"], card["scale"], len(card["operators"]["destroy"])) == ("distance", 4, 12)
+
+
+def test_a_policy_that_chooses_one_pair_always_is_told_of() -> None:
+    lines = lines_of(invoke("train", *WHERE[:3], "--portfolio", "zone,greedy", "--preset", "paper", "--steps", 20))
+    assert lines[-2] == (
+        "seed 0 chooses one pair always (zone, greedy: 100 % of its choices in validation); "
+        "--selector fixed:zone,greedy does the same"
+    )
 
 
 def test_options_reach_the_run() -> None:
@@ -61,7 +112,8 @@ def test_options_reach_the_run() -> None:
 
 
 def test_options_of_gat_reach_the_network() -> None:
-    lines_of(invoke("train", *WHERE, "--network", "gat", "--graph", "nearest", "--heads", 4, "--steps", 4))
+    paper = ("--preset", "paper")
+    lines_of(invoke("train", *WHERE, *paper, "--network", "gat", "--graph", "nearest", "--heads", 4, "--steps", 4))
     policy = read_policy("my.policy")
     assert (policy.network, policy.card["graph"], policy.card["training"]["heads"]) == ("gat", "nearest", 4)
     assert policy.tensors["layers.0.source"].shape == (4, 8)
@@ -77,7 +129,7 @@ def test_several_seeds_are_trained_and_the_best_is_kept() -> None:
     assert [line.split(":")[0] for line in lines[:2]] == ["seed 0", "seed 1"]
     scores = [float(re.search(r"validation ([\d.]+)", line)[1]) for line in lines[:2]]  # type: ignore[index]
     card = read_policy("my.policy").card
-    assert lines[2:] == [
+    assert lines[-2:] == [
         f"policy of seed {card['seed']} written to my.policy",
         "policies of all seeds written to my.seed-0.policy and so on",
     ]
@@ -87,7 +139,9 @@ def test_several_seeds_are_trained_and_the_best_is_kept() -> None:
 
 
 def test_the_learned_roulette_is_trained_too() -> None:
-    lines = lines_of(invoke("train", *WHERE, "--network", "lrw", "-o", "wheel.policy", "--seeds", 2))
+    lines = lines_of(
+        invoke("train", *WHERE, "--preset", "paper", "--network", "lrw", "-o", "wheel.policy", "--seeds", 2)
+    )
     assert lines == ["policy written to wheel.policy"]
     policy = read_policy("wheel.policy")
     assert policy.network == "lrw"
@@ -209,5 +263,5 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(monkeypatch
 
 
 def test_instances_of_several_sizes_need_another_network_than_mlp() -> None:
-    refusal = invoke("train", "A-n32-k5", "A-n45-k7", *OPERATORS, "--steps", 10).refusal()
+    refusal = invoke("train", "A-n32-k5", "A-n45-k7", *OPERATORS, "--preset", "paper", "--steps", 10).refusal()
     assert refusal == "an mlp needs instances of one size; take gat or small for different sizes."

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from neuralns import (
+    AlphaUCB,
     Fixed,
     InputError,
     Instance,
@@ -28,6 +29,7 @@ from neuralns.experiments import comparison
 from neuralns.experiments.comparison import (
     CURVE_POINTS,
     TRIAL_SHARE,
+    Comparison,
     Point,
     SelectorRun,
     compare,
@@ -35,6 +37,7 @@ from neuralns.experiments.comparison import (
 )
 from neuralns.experiments.runs import RunKey
 from neuralns.experiments.store import read_rows
+from neuralns.experiments.verdicts import judge
 from neuralns.search.trials import Trials
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy
@@ -112,13 +115,85 @@ def test_seeds_are_so_many_from_1_on_or_those_that_are_named() -> None:
 def test_selectors_may_be_given_by_name() -> None:
     found = compare(INSTANCES, "fixed:zone/greedy, random", STOP, 2, PORTFOLIO)
     runs, _ = compared(INSTANCES, {"fixed:zone/greedy": SELECTORS["zone"], "random": Uniform()}, STOP, 2, PORTFOLIO)
-    assert figures(found.runs) == figures(runs)
-    assert [verdict.selector for verdict in found.verdicts] == ["fixed:zone/greedy", "random"]
+    assert figures([run for run in found.runs if run.selector != "solve"]) == figures(runs)
+    names = ["fixed:zone/greedy", "random", "solve"]
+    assert [verdict.selector for verdict in found.verdicts] == names
     assert [(row.instance, row.selector) for row in found.summaries] == [
-        (instance.name, name) for instance in INSTANCES for name in ("fixed:zone/greedy", "random")
+        (instance.name, name) for instance in INSTANCES for name in names
     ]
     with pytest.raises(InputError, match=r"^selectors 'random': at least two are needed for a comparison\.$"):
-        compare(INSTANCES, "random", STOP, 1, PORTFOLIO)
+        compare(INSTANCES, "random", STOP, 1)
+
+
+# --- Each with what it was made for, and plain solve beside them. ----------------------------------------------------
+
+
+def test_named_selectors_are_joined_by_plain_solve() -> None:
+    found = compare(INSTANCES[:1], "ucb", STOP, [5], PORTFOLIO, scale=2)
+    ucb, plain = found.runs
+    assert (ucb.selector, ucb.conditions) == (
+        "ucb",
+        "30 iterations; zone,random-node,greedy; scale 2; from savings",
+    )
+    assert (plain.selector, plain.conditions) == ("solve", "30 iterations; modern; default scale; from savings")
+    assert plain.cost == solve(INSTANCES[0], STOP, seed=5).cost
+    assert found.portfolios == {"ucb": PORTFOLIO.name, "solve": "modern"}
+
+
+@pytest.mark.parametrize("names", ["random,ucb", "ucb,solve"])
+def test_plain_solve_is_there_once(names: str) -> None:
+    assert [verdict.selector for verdict in compare(INSTANCES[:1], names, STOP, 1).verdicts] == names.split(",")
+
+
+def test_random_selection_under_other_conditions_is_not_plain_solve() -> None:
+    for options in ({"portfolio": PORTFOLIO}, {"scale": 2}):
+        found = compare(INSTANCES[:1], "random,ucb", STOP, 1, **options)  # type: ignore[arg-type]
+        assert [verdict.selector for verdict in found.verdicts] == ["random", "ucb", "solve"]
+
+
+def test_each_selector_has_what_it_was_made_for() -> None:
+    made = constant_policy("zone,random-node,greedy", (1.0, 2.0, 1.0))
+    policy = PolicySelector(Policy({**made.card, "scale": 3}, made.tensors), name="mine")
+    chosen = {"mine": policy, "pair": Fixed("pair", "regret-2"), "ucb": AlphaUCB()}
+    found = compare(INSTANCES[:1], chosen, STOP, [5])
+    assert found.portfolios == {"mine": "own", "pair": "pair,regret-2", "ucb": "modern"}
+    for run in found.runs:
+        assert run.cost == solve(INSTANCES[0], STOP, selector=chosen[run.selector], seed=5).cost
+    same = compare(INSTANCES[:1], {"mine": policy, "zone": SELECTORS["zone"]}, STOP, 1, PORTFOLIO)
+    assert set(same.portfolios.values()) == {PORTFOLIO.name}
+
+
+def run_of(selector: str, seed: int, cost: float) -> SelectorRun:
+    return SelectorRun("a", 5, selector, "1it", seed, 200.0, cost, 1, 0.1, 0.0)
+
+
+def concluded(**costs: Sequence[float]) -> str:
+    runs = [run_of(name, seed, cost) for name, own in costs.items() for seed, cost in enumerate(own)]
+    verdicts = tuple(judge(runs, next(iter(costs))))
+    return Comparison(tuple(runs), (), (), verdicts, dict.fromkeys(costs, "modern")).conclusion
+
+
+def test_the_conclusion_says_who_is_best_by_how_much_and_whether_that_is_significant() -> None:
+    lows = [100.0 + number for number in range(12)]
+    highs = [1.01 * cost for cost in lows]
+    assert re.fullmatch(
+        r"b is best, 1\.000 % ahead of a, the next; that is significant \(p = 0\.0\d+ after Holm's correction\)\.",
+        concluded(a=highs, b=lows, c=[2 * cost for cost in lows]),
+    )
+    assert concluded(a=[100.0, 101.0], b=[102.0, 102.0]).startswith(
+        "a is best, 1.495 % ahead of b, the next; that is not significant (p = "
+    )
+    assert concluded(a=lows, b=lows) == "a and b are equally good, so none of them is best."
+    assert concluded(a=lows) == "a is alone, so there is nothing to compare it with."
+
+
+@pytest.mark.parametrize("name", ["selectors-paper", "selectors-modern"])
+def test_files_of_earlier_comparisons_are_read(name: str) -> None:
+    folder = Path(__file__).parents[2] / "benchmarks" / "results"
+    portfolio = name.removeprefix("selectors-")
+    rows = read_rows(folder / f"{name}.csv", SelectorRun)
+    known = describe(MaxTime(10), portfolio_named(portfolio), 10, "savings")
+    assert any(row.conditions == known for row in rows)
 
 
 def test_the_best_fixed_pair_is_found_before_the_runs() -> None:
@@ -127,7 +202,7 @@ def test_the_best_fixed_pair_is_found_before_the_runs() -> None:
     pair = Trials(INSTANCES[:1], PORTFOLIO, STOP, TRIAL_SHARE).best_fixed()
     assert said == [f"best fixed pair in short trials: {pair.destroy}, {pair.repair}"]
     same, _ = compared(INSTANCES[:1], {"random": Uniform(), "best-fixed": pair}, STOP, 1, PORTFOLIO)
-    assert figures(found.runs) == figures(same)
+    assert figures(found.runs[:2]) == figures(same)
 
 
 def test_options_reach_every_search(monkeypatch: pytest.MonkeyPatch) -> None:

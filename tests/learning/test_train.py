@@ -13,7 +13,7 @@ from neuralns.learning.train import configured
 
 FEW: dict[str, Any] = {
     "network": "small", "steps": 40, "tours": 16, "lanes": 4, "validate_every": 20, "setting": "paper", "customers": 20,
-    "portfolio": "paper-3",
+    "portfolio": "paper-3", "start": "random",
 }  # fmt: skip
 
 
@@ -53,8 +53,32 @@ def test_a_policy_can_learn_under_annealing() -> None:
 
 
 def test_the_learned_wheel_is_trained_too(tmp_path: Path) -> None:
-    done = train("C101", tmp_path / "wheel.policy", network="lrw", customers=20, portfolio="paper-3", seeds=2)
+    done = train("C101", tmp_path / "wheel.policy", network="lrw", preset="paper", customers=20, seeds=2)
     assert read_policy(tmp_path / "wheel.policy").card["validation_reward"] == max(filter(None, done.validation))
+
+
+def test_what_is_left_out_is_for_searches_on_instances_of_ones_own() -> None:
+    card = train([generate_x(12, seed=1), generate_x(9, seed=2)], steps=10, tours=16, lanes=4).policy.card
+    assert (card["network"], card["start"], card["acceptance"], card["setting"]) == (
+        "small", "search", "improving", "distance",
+    )  # fmt: skip
+    # Where there are fewer than ten customers, all are removed.
+    assert card["scale"] == [10, 9]
+    assert card["operators"] == {"destroy": ["string"], "repair": ["blinks", "regret-2"]}
+
+
+def test_marks_stand_beside_the_validation_reward() -> None:
+    done = train("C101", seeds=2, **FEW)
+    assert done.marks is not None
+    assert done.marks.random < done.marks.best_fixed
+    assert [policy.card["best_fixed_reward"] for policy in done.policies] == [done.marks.best_fixed] * 2
+    assert [policy.card["most_used_pair_share"] for policy in done.policies] == [use.share for use in done.pairs]
+
+
+def test_it_is_said_what_goes_on_before_the_first_step() -> None:
+    said: list[str] = []
+    train("C101", say=said.append, **{**FEW, "start": "savings"})
+    assert said == ["gathering starts by savings on C101:20 (paper) (1 of 1) ..."]
 
 
 def test_a_preset_is_changed_only_where_asked() -> None:

@@ -339,10 +339,12 @@ def test_a_policy_without_a_temperature_is_greedy_in_episodes_only(network: str)
 def test_compared_selectors_are_those_of_their_names(wheel: str) -> None:
     names = f"random,fixed:zone,greedy,lrw:{wheel}"
     found = compare(["E-n22-k4"], names, MaxIterations(60), [4], PORTFOLIO)
-    for run in found.runs:
+    *runs, plain = found.runs
+    for run in runs:
         result = solve("E-n22-k4", MaxIterations(60), selector=run.selector, portfolio=PORTFOLIO, seed=4)
         assert run.cost == result.cost
-    assert [run.selector for run in found.runs] == split_names(names)
+    assert [run.selector for run in runs] == split_names(names)
+    assert plain.selector == "solve"
 
 
 def test_the_name_of_a_learned_wheel_is_the_file_or_lrw_and_the_file(wheel: str) -> None:

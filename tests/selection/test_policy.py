@@ -318,6 +318,8 @@ def made(**entries: Any) -> PolicySelector:
 def test_a_policy_brings_the_scale_that_it_was_trained_with() -> None:
     assert made().made_with() == 4
     assert made(scale=None).made_with() is None
+    assert made(scale=[10, 10, 10]).made_with() == 10
+    assert made(scale=[4, 10]).made_with() is None
     seen = [quota_of(made(), scale) for scale in (None, 6, (2, 8))]
     assert seen[0] == {4}
     assert seen[1] == {6}

@@ -66,9 +66,9 @@ def common(
 
         neuralns solve my.vrp --time 60 --output routes.sol
 
-        neuralns train yesterday/*.vrp --network small --start search --acceptance improving --scale 10 -o mine.policy
+        neuralns train yesterday/*.vrp -o mine.policy
 
-        neuralns solve today.vrp --selector mine.policy --scale 10
+        neuralns solve today.vrp --selector mine.policy
 
         neuralns reproduce all
     """

@@ -32,7 +32,12 @@ def compare(
     ] = None,
     iterations: Annotated[int | None, typer.Option("--iterations", "-n", metavar="N", help="Iterations a run.")] = None,
     seeds: Annotated[int, typer.Option(metavar="S", help="Runs of each selector on each instance.")] = 10,
-    portfolio: Annotated[str, typer.Option(metavar="NAME|a,b,c", help="modern, paper, ... or operators.")] = "modern",
+    portfolio: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|a,b,c", help="modern, paper, ... or operators, for all; by default what each was made for."
+        ),
+    ] = None,
     operators: options.Operators = None,
     temperature: Annotated[float | None, typer.Option(metavar="T", help="Of policies; 0.01 by default.")] = None,
     decide_every: Annotated[int, typer.Option(metavar="K", help="A policy decides every K iterations.")] = 1,
@@ -51,11 +56,14 @@ def compare(
 ) -> None:
     """Compare selectors at equal time (or equal iterations), with the same starts and seeds, and test the differences.
 
+    Plain `neuralns solve` takes part as `solve`; without --portfolio and --scale each selector has what it was made
+    for.
+
     Examples:
 
         neuralns compare X-n101-k25 --time 5 --seeds 5
 
-        neuralns compare X-n101-k25 X-n200-k36 --selectors random,mine.policy --plot curves.png
+        neuralns compare X-n101-k25 X-n200-k36 --selectors mine.policy --plot curves.png
     """
     from neuralns.cli.progress import announce_compilation
     from neuralns.experiments.comparison import SelectorRun
@@ -71,7 +79,7 @@ def compare(
         raise InputError("runs are limited by time or by iterations, not by both.")
     stop = MaxIterations(iterations) if iterations is not None else MaxTime(10 if time is None else time)
     options.load_own(operators)
-    chosen = portfolio_named(portfolio)
+    chosen = None if portfolio is None else portfolio_named(portfolio)
     problems = [read(source, customers=customers, ignore=ignore or ()) for source in instances]
     quotas = options.parse_scale(scale)
     if plot is not None:
@@ -91,7 +99,8 @@ def compare(
             notify=show, say=messages.print,
         )  # fmt: skip
     if plot is not None:
-        save_plot(anytime(found.curves, f"{len(problems)} instances, portfolio {chosen.name}, {seeds} seeds"), plot)
+        operators_used = "" if chosen is None else f"portfolio {chosen.name}, "
+        save_plot(anytime(found.curves, f"{len(problems)} instances, {operators_used}{seeds} seeds"), plot)
     if as_json:
         entries = [asdict(verdict) for verdict in found.verdicts]
         for entry in entries:
@@ -102,7 +111,9 @@ def compare(
         for entry in rows:
             share = entry["decision_time_share"]
             entry["decision_time_share"] = None if math.isnan(share) else share
-        print(json.dumps({"results": rows, "verdicts": entries}))
+        for entry in entries:
+            entry["portfolio"] = found.portfolios[entry["selector"]]
+        print(json.dumps({"results": rows, "verdicts": entries, "conclusion": found.conclusion}))
         return
     console = plain_console()
     console.width = max(console.width, 140)
@@ -119,16 +130,28 @@ def compare(
             "" if math.isnan(row.decision_time_share) else f"{100 * row.decision_time_share:.1f} %",
         )  # fmt: skip
     console.print(table)
+    console.print(
+        "Costs are over the seeds; deciding is the share of the time that went into choosing operators.", soft_wrap=True
+    )
     console.print()
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     reference = found.verdicts[0].selector
-    for column in ("selector", "above the best", f"against {reference}", "p (Wilcoxon)", "p (Holm)", "effect"):
-        table.add_column(column, justify="left" if column == "selector" else "right", no_wrap=True)
+    for column in (
+        "selector",
+        "portfolio",
+        "above the best",
+        f"against {reference}",
+        "p (Wilcoxon)",
+        "p (Holm)",
+        "effect",
+    ):
+        table.add_column(column, justify="left" if column in ("selector", "portfolio") else "right", no_wrap=True)
     for verdict in found.verdicts:
         same = verdict.selector == reference
         ci = "" if math.isnan(verdict.ci) else f" ± {verdict.ci:.3f}"
         table.add_row(
             verdict.selector,
+            found.portfolios[verdict.selector],
             f"{verdict.excess:.3f} %",
             "" if same else f"{verdict.difference:+.3f}{ci} %",
             "" if same or math.isnan(verdict.p) else f"{verdict.p:.4f}",
@@ -136,6 +159,14 @@ def compare(
             "" if same else f"{verdict.effect:+.2f}",
         )
     console.print(table)
+    plain = " solve is 'neuralns solve' with all its defaults." if "solve" in found.portfolios else ""
+    console.print(
+        "Above the best: mean cost above the lowest that anyone found on an instance. Against "
+        f"{reference}: mean difference of the costs with its 95 % interval; below 0 is cheaper.\n"
+        "p: how likely such differences are by chance alone, for one selector and corrected for all (below 0.05 is "
+        f"significant). Effect: from -1 (always cheaper) to +1 (always dearer).{plain}",
+        soft_wrap=True,
+    )
     if len(problems) == 1:
         console.print("One instance: intervals and tests are over its seeds and speak of it alone.", soft_wrap=True)
     elif len(problems) < ENOUGH_INSTANCES:
@@ -143,6 +174,8 @@ def compare(
             f"{len(problems)} instances are too few for a test; from {ENOUGH_INSTANCES} on there is one.",
             soft_wrap=True,
         )
+    console.print()
+    console.print(found.conclusion, soft_wrap=True)
     for what, file in (("runs", output), ("picture", plot)):
         if file is not None:
             console.print(f"{what} written to {file}", soft_wrap=True)

@@ -4,6 +4,7 @@ import json
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
@@ -35,4 +36,9 @@ def policy(
     if as_json:
         print(json.dumps(dict(found.card)))
         return
-    plain_console(soft_wrap=True).print(describe(found))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for side in ("name", "text"):
+        table.add_column(side, no_wrap=side == "name", overflow="fold")
+    for row in describe(found):
+        table.add_row(*row)
+    plain_console().print(table)

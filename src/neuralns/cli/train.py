@@ -27,20 +27,33 @@ def train(
     customers: options.Customers = None,
     ignore: options.Ignore = None,
     setting: options.Setting = "distance",
-    portfolio: options.MdpPortfolio = "paper",
+    portfolio: Annotated[
+        str | None, typer.Option(metavar="NAME|a,b,c", help="modern (the default), paper, ... or operators by name.")
+    ] = None,
     operators: options.Operators = None,
-    network: Annotated[str, typer.Option(metavar="NAME", help="mlp, gat, small, or lrw (the roulette).")] = "mlp",
-    preset: Annotated[str, typer.Option(metavar="NAME", help="strong, or paper (the paper's numbers).")] = "strong",
+    network: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="small (all sizes, the default), gat, mlp, or lrw (the roulette)."),
+    ] = None,
+    preset: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="strong, or paper (its numbers, and mlp, random starts, always, portfolio paper, a fifth removed).",
+        ),
+    ] = "strong",
     steps: Annotated[int | None, typer.Option(metavar="N", help="Gradient steps; as the preset says.")] = None,
     seeds: Annotated[int, typer.Option(metavar="S", help="Agents trained side by side; the best is kept.")] = 1,
     start: Annotated[
-        str, typer.Option(metavar="NAME", help="Episodes start from random, savings or search (ALNS solutions).")
-    ] = "random",
-    scale: options.Scale = None,
+        str | None,
+        typer.Option(metavar="NAME", help="Episodes start from search (ALNS solutions, the default), savings, random."),
+    ] = None,
+    scale: Annotated[int | None, typer.Option(metavar="D", help="Customers removed at a time; 10 by default.")] = None,
     budget: options.Budget = 10,
     acceptance: Annotated[
-        str, typer.Option(metavar="NAME", help="What a pair gives is kept: always, improving, or by annealing.")
-    ] = "always",
+        str | None,
+        typer.Option(metavar="NAME", help="What a pair gives is kept: if improving (the default), always, annealing."),
+    ] = None,
     hidden: Annotated[
         str | None, typer.Option(metavar="a,b", help="Widths of the hidden layers of mlp and small.")
     ] = None,
@@ -56,19 +69,20 @@ def train(
 
     Examples:
 
-        neuralns train C101 --customers 20 --setting paper --output c101.policy
+        neuralns train yesterday/*.vrp -o mine.policy
 
-        neuralns train yesterday/*.vrp --network small --start search --acceptance improving --scale 10 -o mine.policy
+        neuralns train my.vrp --portfolio paper --seeds 4 -o mine.policy
 
-        neuralns train R101 --customers 20 --preset paper --seeds 10 -o r101.policy
+        neuralns train R101 --customers 20 --setting paper --preset paper --seeds 10 -o r101.policy
     """
     from neuralns.cli.progress import announce_compilation
-    from neuralns.learning.train import configured
+    from neuralns.learning.train import configured, defaults_of
     from neuralns.learning.train import train as run
     from neuralns.problem.bundled import read
 
     options.load_own(operators)
     widths = _widths(hidden)
+    network = defaults_of(preset).network if network is None else network
     total = steps or 0
     if network != "lrw" and find_spec("torch") is not None:
         total = configured(preset, network, steps=steps).steps
@@ -119,6 +133,7 @@ def train(
             tensorboard=tensorboard,
             command=shlex.join(["neuralns", *sys.argv[1:]]),
             progress=show,
+            say=lambda text: messages.print(text, soft_wrap=True),
         )
     console = plain_console(soft_wrap=True)
     if network == "lrw":
@@ -127,6 +142,18 @@ def train(
     for seed, score in enumerate(done.validation):
         test = f", test {done.tests[seed]:.1f}" if done.tests else ""
         console.print(f"seed {seed}: " + ("not validated yet" if score is None else f"validation {score:.1f}{test}"))
+    if done.marks is not None:
+        pair = ", ".join(done.marks.pair)
+        console.print(
+            f"on the same validation tours: random selection {done.marks.random:.1f}, best fixed pair ({pair}) "
+            f"{done.marks.best_fixed:.1f}"
+        )
+    for seed, use in enumerate(done.pairs):
+        if use.always:
+            console.print(
+                f"seed {seed} chooses one pair always ({use.destroy}, {use.repair}: {100 * use.share:.0f} % of its "
+                f"choices in validation); --selector fixed:{use.destroy},{use.repair} does the same"
+            )
     if not done.finished:
         console.print(f"stopped at step {done.step} of {total}; go on with the same command and --resume")
     console.print(f"policy of seed {done.best} written to {output}")

@@ -1,4 +1,7 @@
-"""Selectors compared inside ALNS: the same starts and seeds for all, at equal time or equal iterations."""
+"""Selectors compared inside ALNS: the same starts and seeds for all, at equal time or equal iterations.
+
+Each has the portfolio and the scale that it was made for, and plain `neuralns.solve` takes part.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.trials import Trials
 from neuralns.selection.names import selector_named, split_names
 from neuralns.selection.selector import Selector
+from neuralns.selection.uniform import Uniform
 
 CURVE_POINTS = 60
 """Points of an anytime curve that are kept."""
@@ -35,6 +39,24 @@ TRIAL_SHARE = 0.1
 DEFAULT_SELECTORS = "random,roulette,ucb,thompson,best-fixed"
 BEST_FIXED = "best-fixed"
 """The name that stands for the best fixed pair."""
+SOLVE = "solve"
+"""The contestant that is a search with all its defaults."""
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A selector (None if it is still to be found) with the operators and the scale that its searches have."""
+
+    selector: Selector | None
+    portfolio: Portfolio
+    scale: Scale = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its searches are those of `neuralns.solve` with all its defaults."""
+        plain = portfolio_of(None)
+        return self.selector == Uniform() and self.portfolio.names == plain.names and self.scale is None
 
 
 @dataclass(frozen=True)
@@ -84,12 +106,31 @@ class Comparison:
     ----------
     summaries, verdicts
         Of each selector on each instance, and of each selector over all of them.
+    portfolios
+        The name of the portfolio of each selector.
     """
 
     runs: tuple[SelectorRun, ...]
     curves: tuple[Point, ...]
     summaries: tuple[Summary, ...]
     verdicts: tuple[Verdict, ...]
+    portfolios: Mapping[str, str]
+
+    @property
+    def conclusion(self) -> str:
+        """One sentence: which selector is best, by how much, and whether that is significant."""
+        best, *others = sorted(self.verdicts, key=lambda verdict: verdict.excess)
+        if not others:
+            return f"{best.selector} is alone, so there is nothing to compare it with."
+        second = others[0].selector
+        (against,) = (verdict for verdict in judge(self.runs, best.selector) if verdict.selector == second)
+        if against.difference <= 0:
+            return f"{best.selector} and {second} are equally good, so none of them is best."
+        sure = "significant" if against.adjusted < SIGNIFICANT else "not significant"
+        return (
+            f"{best.selector} is best, {against.difference:.3f} % ahead of {second}, the next; that is {sure} "
+            f"(p = {against.adjusted:.2g} after Holm's correction)."
+        )
 
 
 def compare(
@@ -120,14 +161,15 @@ def compare(
     instances
         Instances, files or bundled names.
     selectors
-        By any names, or at least two names as `neuralns.selection.names` has them, separated by commas. The first one
-        is what the others are compared with.
+        By any names, or names as `neuralns.selection.names` has them, separated by commas; the latter are joined by
+        ``solve``, a search with all its defaults, unless one of them is just that. The first one is what the others
+        are compared with.
     stop
         Limit of each run; 10 s by default.
     seeds
         Which, or how many from 1 on.
-    portfolio
-        Which operators; ``modern`` by default.
+    portfolio, scale
+        Of all but ``solve``; by default each selector has what it was made for, as in `neuralns.solve`.
     temperature, decide_every
         Of policies that are given by name, and every how many iterations they decide.
     training_instances
@@ -139,17 +181,28 @@ def compare(
     """
     numbers = seeds_from(seeds, first=1)
     problems = [each if isinstance(each, Instance) else read(each) for each in instances]
-    operators, limit = portfolio_of(portfolio), MaxTime(10) if stop is None else stop
+    limit = MaxTime(10) if stop is None else stop
     target = None if path is None else Path(path)
     if workers < 1:
         raise InputError(f"number of workers {workers} must be at least 1.")
-    chosen: dict[str, Selector | None] = (
-        _selectors_named(selectors, temperature, decide_every) if isinstance(selectors, str) else {**selectors}
+    given: Mapping[str, Selector | None] = (
+        _selectors_named(selectors, temperature, decide_every) if isinstance(selectors, str) else selectors
     )
+    plain = Contestant(Uniform(), portfolio_of(None))
+    chosen = {
+        name: plain if name == SOLVE and isinstance(selectors, str)
+        else Contestant(selector, portfolio_of(portfolio, selector), scale)
+        for name, selector in given.items()
+    }  # fmt: skip
+    if isinstance(selectors, str):
+        if not any(contestant.is_plain for contestant in chosen.values()):
+            chosen[SOLVE] = plain
+        if len(chosen) < 2:
+            raise InputError(f"selectors {selectors!r}: at least two are needed for a comparison.")
     _expect_different(problems)
-    for name, selector in chosen.items():
-        if selector is not None:
-            _expect_usable(name, selector, problems, operators, training_instances)
+    for name, contestant in chosen.items():
+        if contestant.selector is not None:
+            _expect_usable(name, contestant.selector, problems, contestant.portfolio, training_instances)
     if target is not None:
         check_writable(target)
     words = (
@@ -157,23 +210,40 @@ def compare(
         f"deciding every {decide_every}" if decide_every > 1 else "",
         remark,
     )
-    conditions = describe(limit, operators, scale, initial, "; ".join(word for word in words if word))
+    remarks = "; ".join(word for word in words if word)
+    conditions = {
+        name: describe(limit, contestant.portfolio, contestant.scale, initial, remarks)
+        for name, contestant in chosen.items()
+    }
     by_name = {instance.name: instance for instance in problems}
     wanted = [
-        RunKey(instance.name, name, conditions, seed) for seed in numbers for instance in problems for name in chosen
+        RunKey(instance.name, name, conditions[name], seed)
+        for seed in numbers
+        for instance in problems
+        for name in chosen
     ]
     rows, points = Store(target, CsvRows(SelectorRun)), Store(_curves_path(target), CsvRows(Point))
     with rows, points:
-        if chosen.get(BEST_FIXED, ...) is None:
-            pair = Trials(problems, operators, limit, TRIAL_SHARE, scale, initial, workers=workers).best_fixed()
+        tried = chosen.get(BEST_FIXED)
+        if tried is not None and tried.selector is None:
+            trials = Trials(problems, tried.portfolio, limit, TRIAL_SHARE, scale, initial, workers=workers)
+            pair = trials.best_fixed()
             say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
-            chosen[BEST_FIXED] = pair
+            chosen[BEST_FIXED] = Contestant(pair, tried.portfolio, scale)
         known = {row.key: row for row in rows.rows}
 
         def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
-            selector = chosen[key.contender]
-            assert selector is not None
-            return _run_once(key, by_name[key.instance], selector, limit, operators, scale=scale, initial=initial)
+            contestant = chosen[key.contender]
+            assert contestant.selector is not None
+            return _run_once(
+                key,
+                by_name[key.instance],
+                contestant.selector,
+                limit,
+                contestant.portfolio,
+                scale=contestant.scale,
+                initial=initial,
+            )
 
         def keep(result: tuple[SelectorRun, list[Point]], done: int) -> None:
             row, curve = result
@@ -190,6 +260,7 @@ def compare(
         tuple(_curves(points.rows, wanted)),
         tuple(summarise(runs)),
         tuple(judge(runs, next(iter(chosen)))),
+        {name: contestant.portfolio.name for name, contestant in chosen.items()},
     )
 
 
@@ -203,11 +274,10 @@ def _expect_different(instances: Sequence[Instance]) -> None:
 def _selectors_named(text: str, temperature: float | None, decide_every: int) -> dict[str, Selector | None]:
     """Return the selectors of names; the best fixed pair, which is still to be found, is None."""
     names = split_names(text)
-    if len(names) < 2:
-        raise InputError(f"selectors {text!r}: at least two are needed for a comparison.")
     if len(set(names)) < len(names):
         raise InputError(f"selectors {text!r}: one is named twice.")
-    return {name: None if name == BEST_FIXED else selector_named(name, temperature, decide_every) for name in names}
+    known = {BEST_FIXED: None, SOLVE: Uniform()}
+    return {name: known[name] if name in known else selector_named(name, temperature, decide_every) for name in names}
 
 
 def _expect_usable(
@@ -224,7 +294,7 @@ def _expect_usable(
 
 
 def describe(stop: Stop, portfolio: Portfolio, scale: Scale, initial: str, remark: str = "") -> str:
-    """Return in a few words what is the same for all runs of a comparison.
+    """Return in a few words what is the same for all runs of a selector in a comparison.
 
     >>> from neuralns import MaxTime, portfolio_named
     >>> describe(MaxTime(10), portfolio_named("modern"), (5, 20), "savings")

@@ -19,6 +19,7 @@ from neuralns.errors import InputError, InputWarning, how_to_install
 from neuralns.files import check_writable, write_or_rescue
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
+from neuralns.learning.marks import marks_of, most_used_pair
 from neuralns.learning.starts import make_tasks, starting_tours
 from neuralns.learning.train import Trained
 from neuralns.learning.training import Standing, Training
@@ -50,13 +51,15 @@ def run(
     tensorboard: str | os.PathLike[str] | None = None,
     command: str = "",
     progress: Callable[[Standing], object] | None = None,
+    say: Callable[[str], object] = lambda text: None,
 ) -> Trained:
     """Train a policy for each seed, all in one run.
 
     With ``output`` the policy that validates best is written there, those of all seeds beside it
     (``NAME.seed-K.policy``), a log (``NAME.csv``), and while the run lasts a checkpoint (``NAME.checkpoint``). Ctrl-C
     ends the run after the current episode: the policies so far and the checkpoint are written, and ``resume`` goes on
-    to the same result as a run that was never stopped. Test tours are played only when the training is over.
+    to the same result as a run that was never stopped. Test tours are played only when the training is over. ``say`` is
+    told what goes on before the first step.
     """
     if not seeds:
         raise InputError("training needs at least one seed.")
@@ -83,7 +86,8 @@ def run(
         "budget": mdps[0].budget,
         "acceptance": mdps[0].acceptance_name,
     }
-    training = Training(make_tasks(mdps, seeds, start, config.tours), config, device, threads)
+    tasks = make_tasks(mdps, seeds, start, config.tours, say)
+    training = Training(tasks, config, device, threads)
     if resume:
         assert checkpoint is not None
         read_checkpoint(training, checkpoint, about)
@@ -114,8 +118,24 @@ def run(
             tests.append(_test(mdps, policy, start))
             policies[agent] = Policy({**policy.card, "test_reward": tests[-1]}, policy.tensors)
     scores = tuple(policy.card["validation_reward"] for policy in policies)
+    marks, pairs = None, []
+    # Fixed pairs are of one portfolio, and a policy that was never validated has nothing to stand beside them.
+    if None not in scores and len({mdp.portfolio.names for mdp in mdps}) == 1:
+        marks = marks_of(tasks[0])
+        for agent, policy in enumerate(policies):
+            pairs.append(most_used_pair(tasks[agent], policy))
+            measured = {
+                "random_reward": marks.random,
+                "best_fixed_reward": marks.best_fixed,
+                "best_fixed_pair": list(marks.pair),
+                "most_used_pair": [pairs[-1].destroy, pairs[-1].repair],
+                "most_used_pair_share": pairs[-1].share,
+            }
+            policies[agent] = Policy({**policy.card, **measured}, policy.tensors)
     best = int(np.argmax([-np.inf if score is None else score for score in scores]))
-    done = Trained(tuple(policies), scores, tuple(tests), best, training.done, training.step)
+    done = Trained(
+        tuple(policies), scores, tuple(tests), best, training.done, training.step, marks=marks, pairs=tuple(pairs)
+    )
     if output is not None:
         shared = {"validation_rewards": list(scores), "test_rewards": tests, "seeds": list(seeds)}
         kept = Policy({**done.policy.card, **shared}, done.policy.tensors)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,12 +40,22 @@ def starting_tours(mdp: MDP, start: str, name: str, count: int) -> list[Solution
     raise InputError(f"start {start!r} is not known; choose {', '.join(STARTS)}.")
 
 
-def make_tasks(mdps: Sequence[MDP], seeds: Sequence[int], start: str, tours: int) -> list[Task]:
-    """Return one task for each seed, all on the same MDPs and the same tours."""
+def make_tasks(
+    mdps: Sequence[MDP],
+    seeds: Sequence[int],
+    start: str,
+    tours: int,
+    say: Callable[[str], object] = lambda text: None,
+) -> list[Task]:
+    """Return one task for each seed, all on the same MDPs and the same tours; ``say`` is told what takes time."""
     share = -(-SET_SIZE // len(mdps))
-    train = tuple(tuple(starting_tours(mdp, start, "train", max(1, -(-tours // len(mdps))))) for mdp in mdps)
-    validate = tuple(tuple(starting_tours(mdp, start, "validate", share)) for mdp in mdps)
-    return [Task(tuple(mdps), train, validate, seed) for seed in seeds]
+    train, validate = [], []
+    for number, mdp in enumerate(mdps, 1):
+        if start in ("savings", "search"):
+            say(f"gathering starts by {start} on {mdp.instance.name} ({number} of {len(mdps)}) ...")
+        train.append(tuple(starting_tours(mdp, start, "train", max(1, -(-tours // len(mdps))))))
+        validate.append(tuple(starting_tours(mdp, start, "validate", share)))
+    return [Task(tuple(mdps), tuple(train), tuple(validate), seed) for seed in seeds]
 
 
 def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:

@@ -16,12 +16,14 @@ from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.mdp import DEFAULT_BUDGET, MDP, make_mdp
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
+from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.selection.policy_file import Policy, write_policy
 
 if TYPE_CHECKING:
     from neuralns.learning.dqn import Config
+    from neuralns.learning.marks import Marks, PairUse
     from neuralns.learning.training import Standing
 
 
@@ -40,6 +42,9 @@ class Trained:
         Which of them did best on the validation tours.
     finished
         Whether all steps were done.
+    marks, pairs
+        What random selection and the best fixed pair gain on the same validation tours (None before the first
+        validation), and the pair that each policy chooses most often there.
     """
 
     policies: tuple[Policy, ...]
@@ -48,6 +53,8 @@ class Trained:
     best: int
     finished: bool
     step: int
+    marks: Marks | None = None
+    pairs: tuple[PairUse, ...] = ()
 
     @property
     def policy(self) -> Policy:
@@ -59,16 +66,16 @@ def train(
     instances: Instance | str | os.PathLike[str] | Sequence[Instance | str | os.PathLike[str]],
     output: str | os.PathLike[str] | None = None,
     *,
-    network: str = "mlp",
+    network: str | None = None,
     preset: str = "strong",
     seeds: int | Sequence[int] = 1,
-    start: str = "random",
+    start: str | None = None,
     customers: int | None = None,
     setting: str = "distance",
-    portfolio: Portfolio | str | Sequence[str | Operator] = "paper",
+    portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     scale: int | None = None,
     budget: int = DEFAULT_BUDGET,
-    acceptance: str | Acceptance = "always",
+    acceptance: str | Acceptance | None = None,
     device: str = "cpu",
     threads: int = 1,
     resume: bool = False,
@@ -76,9 +83,16 @@ def train(
     tensorboard: str | os.PathLike[str] | None = None,
     command: str = "",
     progress: Callable[[Standing], object] | None = None,
+    say: Callable[[str], object] = lambda text: None,
     **changes: Any,
 ) -> Trained:
     """Train a policy that chooses operators.
+
+    What is left out is as the preset has it. ``strong`` is for searches on instances of yours: ``small``, a network for
+    all sizes, learns on solutions that searches meet (``search``), with the portfolio of `neuralns.solve` (``modern``),
+    10 customers removed at a time, and pairs undone that make things worse (``improving``). ``paper`` is the paper's:
+    ``mlp``, ``random`` tours, portfolio ``paper``, a fifth of the customers, and what every pair gives kept
+    (``always``).
 
     Parameters
     ----------
@@ -90,7 +104,7 @@ def train(
     network
         ``mlp``, ``gat``, ``small``, or ``lrw`` for the learned roulette wheel, which needs no torch.
     preset
-        The configuration to begin with, ``strong`` or ``paper``.
+        Where the choices left out and the configuration come from, ``strong`` or ``paper``.
     seeds
         Agents trained side by side, or their seeds; the best on the validation tours is written.
     start
@@ -107,14 +121,14 @@ def train(
         A folder for scalars.
     command
         What the policy's card says it was made by.
-    progress
-        Called after every episode.
+    progress, say
+        Called after every episode; told what goes on before the first one.
     changes
         What to change of the preset: ``steps``, ``hidden``, ``tours`` and all else of `neuralns.learning.dqn.Config`.
 
     Examples
     --------
-    >>> trained = train("C101", network="lrw", customers=20, setting="paper", portfolio="paper-3")
+    >>> trained = train("C101", network="lrw", preset="paper", customers=20, setting="paper", portfolio="paper-3")
     >>> trained.policy.network
     'lrw'
     """
@@ -128,18 +142,23 @@ def train(
         check_writable(output)
         if not resume and not force:
             _refuse_to_overwrite(Path(output))
-    mdps = [
-        make_mdp(
-            each,
-            customers=customers,
-            setting=setting,
-            portfolio=portfolio,
-            scale=scale,
-            budget=budget,
-            acceptance=acceptance,
+    usual = defaults_of(preset)
+    network = usual.network if network is None else network
+    mdps = []
+    for each in several:
+        whole = each if isinstance(each, Instance) else read(each)
+        instance = whole if customers is None else whole.first(customers)
+        mdps.append(
+            make_mdp(
+                instance,
+                setting=setting,
+                portfolio=usual.portfolio if portfolio is None else portfolio,
+                # A default fits every instance.
+                scale=usual.scale and min(usual.scale, instance.customers) if scale is None else scale,
+                budget=budget,
+                acceptance=usual.acceptance if acceptance is None else acceptance,
+            )
         )
-        for each in several
-    ]
     if network == "lrw":
         return _train_wheel(mdps, numbers, output, command)
     if find_spec("torch") is None:
@@ -150,7 +169,7 @@ def train(
         mdps,
         configured(preset, network, **changes),
         seeds=numbers,
-        start=start,
+        start=usual.start if start is None else start,
         device=device,
         threads=threads,
         output=output,
@@ -158,7 +177,33 @@ def train(
         tensorboard=tensorboard,
         command=command,
         progress=progress,
+        say=say,
     )
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a training does where nothing else is asked for; a scale of None is a fifth of the customers."""
+
+    network: str
+    start: str
+    acceptance: str
+    portfolio: str
+    scale: int | None
+
+
+DEFAULTS = {
+    "strong": Defaults("small", "search", "improving", "modern", 10),
+    "paper": Defaults("mlp", "random", "always", "paper", None),
+}
+"""By preset."""
+
+
+def defaults_of(preset: str) -> Defaults:
+    """Return the defaults that come with a preset."""
+    if preset not in DEFAULTS:
+        raise InputError(f"preset {preset!r} is not known; choose paper or strong.")
+    return DEFAULTS[preset]
 
 
 def configured(preset: str, network: str, **changes: Any) -> Config:

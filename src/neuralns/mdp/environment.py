@@ -144,20 +144,20 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
         )
         self.render_mode = render_mode
         self._lanes = Lanes([self.mdp], features, nodes=nodes)
-        self._starts = [] if tours == "random" else self.mdp.start_tours(tours, SET_SIZE)
+        self.starts = [] if tours == "random" else self.mdp.start_tours(tours, SET_SIZE)
         self._last_action: int | None = None
 
         rows, count = self._lanes.node_features.shape[1], self.mdp.instance.customers + 1
-        self._neighbours = np.tile(np.arange(rows, dtype=np.int32)[:, None], (1, 2 + neighbours))
+        self.neighbours = np.tile(np.arange(rows, dtype=np.int32)[:, None], (1, 2 + neighbours))
         nearest = nearest_neighbours(self.mdp.instance, neighbours)
-        self._neighbours[:count, 2 : 2 + nearest.shape[1]] = nearest
+        self.neighbours[:count, 2 : 2 + nearest.shape[1]] = nearest
         actions = self._lanes.action_mask.shape[1]
         self.action_space = spaces.Discrete(actions)
         self.observation_space = spaces.Dict(  # type: ignore[assignment]
             {
                 "nodes": spaces.Box(-LARGEST, LARGEST, self._lanes.node_features.shape[1:], np.float32),
                 "node_mask": spaces.MultiBinary(rows),
-                "neighbours": spaces.Box(0, rows - 1, self._neighbours.shape, np.int32),
+                "neighbours": spaces.Box(0, rows - 1, self.neighbours.shape, np.int32),
                 "globals": spaces.Box(-LARGEST, LARGEST, self._lanes.global_features.shape[1:], np.float32),
                 "action_mask": spaces.MultiBinary(actions),
             }
@@ -173,12 +173,12 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
                 raise InputError(f"option {name!r} of reset is not known; there are start and episode_seed.")
         # Both are drawn always, so that an option changes nothing else.
         drawn = int(self.np_random.integers(2**63))
-        number = int(self.np_random.integers(len(self._starts) or 2**31))
+        number = int(self.np_random.integers(len(self.starts) or 2**31))
         start = given.get("start", number)
         if isinstance(start, Solution):
             solution = Solution(self.mdp.instance, start.routes).checked("the start")
-        elif self._starts:
-            solution = self._starts[_whole("start", start, len(self._starts))]
+        elif self.starts:
+            solution = self.starts[_whole("start", start, len(self.starts))]
         else:
             solution = self.mdp.random_start(_whole("start", start, 2**63))
         self._episode_seed = _whole("episode_seed", given.get("episode_seed", drawn), 2**64)
@@ -221,11 +221,11 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
         return plot.to_array(plot.tours(self.solution, title))
 
     def _observation(self) -> Observation:
-        self._lanes.tour_edges(self._neighbours[None])
+        self._lanes.tour_edges(self.neighbours[None])
         return {
             "nodes": self._lanes.node_features[0].copy(),
             "node_mask": self._lanes.node_mask[0].copy(),
-            "neighbours": self._neighbours.copy(),
+            "neighbours": self.neighbours.copy(),
             "globals": self._lanes.global_features[0].copy(),
             "action_mask": self._lanes.action_mask[0].copy(),
         }

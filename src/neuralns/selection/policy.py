@@ -101,6 +101,8 @@ class PolicySelector(Selector):
 
     def made_with(self) -> int | None:
         scale = self.policy.card.get("scale")
+        if isinstance(scale, list) and scale and scale.count(scale[0]) == len(scale):
+            scale = scale[0]
         return scale if isinstance(scale, int) else None
 
     def trained_on(self) -> tuple[str, ...]:

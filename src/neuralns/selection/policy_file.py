@@ -160,11 +160,25 @@ def _wrong_entry(card: Any) -> str | None:
     return None
 
 
-def describe(policy: Policy) -> str:
-    """Return the card of a policy as text, one entry a line."""
-    lines = []
+def describe(policy: Policy) -> list[tuple[str, str]]:
+    """Return the card of a policy as rows of a table, a name and a text each; what is nested has rows of its own.
+
+    >>> card = {"network": "small", "operators": {"destroy": ["zone", "pair"], "repair": ["greedy"]}, "scale": 10}
+    >>> describe(Policy(card, {}))[:3]
+    [('network', 'small'), ('operators, destroy', 'zone, pair'), ('operators, repair', 'greedy')]
+    """
+    rows: list[tuple[str, str]] = []
     for name, value in policy.card.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        lines.append(f"{name.replace('_', ' ')}: {text}")
-    numbers = sum(values.size for values in policy.tensors.values())
-    return "\n".join([*lines, f"parameters: {numbers}"])
+        for part, inner in value.items() if isinstance(value, Mapping) else [("", value)]:
+            label = f"{name}, {part}" if part else name
+            rows.append((label.replace("_", " "), _in_words(inner)))
+    return [*rows, ("parameters", str(sum(values.size for values in policy.tensors.values())))]
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        same = len(value) > 1 and value.count(value[0]) == len(value)
+        return f"{_in_words(value[0])} ({len(value)} times)" if same else ", ".join(map(_in_words, value))
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
