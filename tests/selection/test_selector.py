@@ -353,3 +353,73 @@ def test_a_selector_that_learns_from_a_search_plays_no_episodes(selector: Select
         evaluate(mdp, selector, episodes=1, seeds=1)
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         episode(mdp, selector.name)
+
+
+def changed(**own: Any) -> Selector:
+    """A selector of one field and two functions, some of them changed."""
+
+    def start(self: Selector, portfolio: Portfolio, customers: int = 1) -> Struct:
+        return self.new_memory(turn=0)
+
+    def choose(memory, state, phase):
+        return memory.turn
+
+    content = {"name": "changed", "fields": {"turn": whole}, "start": start, "choose": staticmethod(choose), **own}
+    selector: Selector = type("Changed", (Selector,), content)()
+    return selector
+
+
+def without_phase(memory, state):
+    return 0
+
+
+def of_self(self, memory, state, phase):
+    return 0
+
+
+def too_short(memory, destroy):
+    pass
+
+
+def of_unknown_field(memory, state, phase):
+    return memory.tern
+
+
+def of_text(memory, state, phase):
+    return "zone"
+
+
+def raising(memory, state, phase):
+    if phase > 1:
+        raise ValueError("no such phase")
+    return 0
+
+
+def asserting(memory, destroy, repair, outcome, change):
+    assert outcome >= 0
+
+
+@pytest.mark.parametrize(
+    ("own", "sentence"),
+    [
+        ({"choose": staticmethod(without_phase)}, r"'choose' takes \(memory, state\), but .*\(memory, state, phase\)"),
+        ({"choose": of_self}, r"'choose' takes \(self, memory, state, phase\), but has to be a static method"),
+        ({"update": staticmethod(too_short)}, r"'update' takes \(memory, destroy\), but"),
+        ({"choose": staticmethod(of_unknown_field)}, r"does not compile: .*tern.*test_selector\.py.*line \d+"),
+        ({"choose": staticmethod(of_text)}, r"does not compile: "),
+        ({"start": lambda self, portfolio, customers=1: 7}, r"'start' returned 7, not a memory"),
+        ({"start": lambda self, portfolio, customers=1: np.zeros(2)}, r"'start' returned array.*, not a memory"),
+        ({"start": lambda self, portfolio, customers=1: self.new_memory(tern=0)}, r"cannot make its memory: .*tern"),
+        ({"fields": {"turn": wholes}}, r"cannot make its memory: "),
+        ({"choose": staticmethod(raising)}, r"raises an exception or asserts \(.*test_selector\.py, line \d+\)"),
+        ({"update": staticmethod(asserting)}, r"raises an exception or asserts \(.*test_selector\.py, line \d+\)"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_selector_is_said_in_a_sentence(own: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(OperatorError, match=rf"^selector 'changed'.*{sentence}.*\.$") as refusal:
+        solve("E-n22-k4", MaxIterations(10), selector=changed(**own))
+    assert "\n" not in str(refusal.value)
+
+
+def test_update_may_be_left_out() -> None:
+    assert solve("E-n22-k4", MaxIterations(10), selector=changed()).iterations == 10

@@ -11,6 +11,7 @@ from neuralns import __version__
 from neuralns.cli import (
     bench,
     check,
+    check_operator,
     compare,
     episode,
     evaluate,
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command("solve")(solve.solve)
 app.command("info")(info.info)
 app.command("check")(check.check)
+app.command("check-operator")(check_operator.check_operator)
 app.command("operators")(operators.operators)
 app.command("instances")(instances.instances)
 app.command("generate")(generate.generate)

@@ -40,7 +40,8 @@ def compiled(function: Function, inline: bool = False) -> Function:
     file = getattr(cache, "_cache_file", None)
     if isinstance(file, IndexDataCacheFile):
         stamp = (file._source_stamp, _stamp_of_sources())
-        cache._cache_file = _CheckedFile(file._cache_path, cache._impl.filename_base, stamp)
+        # By a name of their own: what numba itself wrote has no checksum.
+        cache._cache_file = _CheckedFile(file._cache_path, f"{cache._impl.filename_base}.checked", stamp)
         cache.load_overload = _forgiving(cache.load_overload)
         cache.save_overload = _forgiving(cache.save_overload)
     return dispatcher
@@ -82,7 +83,7 @@ class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
             return None
         digest, data = content[:_DIGEST], content[_DIGEST:]
         if hashlib.sha256(data).digest() != digest:
-            _say_once(f"{path}: compiled code kept there is damaged or of an older version; it is compiled anew.")
+            _say_once(f"{path}: compiled code kept there is damaged; it is compiled anew.")
             return None
         return pickle.loads(data)
 
@@ -104,9 +105,12 @@ def _forgiving(work: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _warn_of_no_place(error: Exception) -> None:
-    why = (error.strerror or str(error)) if isinstance(error, OSError) else "no folder can be written to"
+    if isinstance(error, OSError):
+        why = error.strerror or str(error)
+    else:
+        why = "no folder can be written to" if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
     _say_once(
-        f"compiled code cannot be kept on disk ({why}) and is compiled each time; NUMBA_CACHE_DIR names a folder."
+        f"compiled code cannot be kept on disk ({why}) and is compiled each time; NUMBA_CACHE_DIR can name a folder."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import importlib
 import inspect
 import math
@@ -65,6 +66,7 @@ class Operator:
     @property
     def compiled(self) -> Any:
         """The compiled function; an operator that does not compile is refused by name."""
+        refuse_exceptions(f"operator {self.name!r}", self.function)
         try:
             return _compiled(self.function, self.phase, len(self.parameters))
         except NumbaError as error:
@@ -146,6 +148,19 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callabl
 
 def _same_place(one: Callable[..., None], other: Callable[..., None]) -> bool:
     return (one.__code__.co_filename, one.__qualname__) == (other.__code__.co_filename, other.__qualname__)
+
+
+def refuse_exceptions(what: str, function: Callable[..., Any]) -> None:
+    """Refuse a function with ``raise`` or ``assert``: called by its address, it has nobody to raise to."""
+    code = getattr(function, "__code__", None)
+    line = 0
+    for step in dis.get_instructions(code) if code is not None else ():
+        line = step.starts_line if isinstance(step.starts_line, int) and step.starts_line > 1 else line
+        if step.opname == "RAISE_VARARGS":
+            raise OperatorError(
+                f"{what} raises an exception or asserts ({code.co_filename}, line {line}), which compiled code cannot "
+                "report; take it out."
+            )
 
 
 def reason(error: NumbaError) -> str:

@@ -27,7 +27,7 @@ from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.supervision import NO_ANSWER, Supervised, has_own_functions
 from neuralns.search.trials import Trials
 from neuralns.selection.names import selector_named
-from neuralns.selection.selector import Selector
+from neuralns.selection.selector import Selector, new_memory_of
 
 TRIALS_SHARE = 0.2
 """Share of the limit that goes to trials where the best fixed pair has to be found first."""
@@ -125,7 +125,7 @@ def solve(
     elif isinstance(selector, str):
         selector = selector_named(selector)
     operators = portfolio_of(portfolio, selector)
-    selector.start(operators, instance.customers)
+    new_memory_of(selector, operators, instance.customers)
     quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
     length = selector.doubt_of_length(stop.iterations)
     for doubt in (*selector.doubts(instance, quotas), *([] if length is None else [length])):

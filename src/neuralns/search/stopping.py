@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
 from neuralns.errors import InputError, OperatorError
-from neuralns.operators.registry import reason
+from neuralns.operators.registry import reason, refuse_exceptions
 from neuralns.routes.layout import state_type
 
 LARGEST = 1e15
@@ -41,6 +41,7 @@ class StopRule:
 
 @cache
 def _compiled(name: str, function: Callable[[Any], bool]) -> Any:
+    refuse_exceptions(f"stopping rule {name!r}", function)
     try:
         return compile_for(_signature, function)
     except NumbaError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +14,7 @@ from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
 from neuralns.compiled.structs import Struct, StructType, anything, at_address
 from neuralns.errors import OperatorError
-from neuralns.operators.registry import reason
+from neuralns.operators.registry import reason, refuse_exceptions
 from neuralns.routes.layout import state_type
 
 if TYPE_CHECKING:
@@ -122,7 +123,10 @@ class Selector:
     def new_memory(self, **values: Any) -> Struct:
         """Return a memory with a value for each of the fields."""
         own: Any = type(self)
-        return Struct(memory_type(own), **values)
+        try:
+            return Struct(memory_type(own), **values)
+        except (TypeError, AttributeError, ValueError) as error:
+            raise OperatorError(f"selector {self.name!r} cannot make its memory: {str(error).rstrip('.')}.") from None
 
     def functions(self) -> tuple[Any, Any]:
         """Return the compiled ``choose`` and ``update``."""
@@ -130,6 +134,16 @@ class Selector:
         if own.choose is Selector.choose:
             raise OperatorError(f"selector {self.name!r} has no method 'choose'.")
         return compile_selector(self.name, own.choose, own.update, memory_type(own))
+
+
+def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int) -> Struct:
+    """Return the memory that a selector starts with; anything else that its `start` returns is refused."""
+    memory = selector.start(portfolio, customers)
+    if not isinstance(memory, Struct) or memory.type != memory_type(type(selector)):
+        raise OperatorError(
+            f"selector {selector.name!r}: 'start' returned {memory!r:.60}, not a memory made by 'self.new_memory'."
+        )
+    return memory
 
 
 @cache
@@ -143,6 +157,14 @@ def compile_selector(
     name: str, choose: Callable[..., Any], update: Callable[..., Any], memory: StructType
 ) -> tuple[Any, Any]:
     """Compile the two functions of a selector; one that does not compile is refused by name."""
+    for function, wanted in ((choose, Selector.choose), (update, Selector.update)):
+        taken, right = (list(inspect.signature(each).parameters) for each in (function, wanted))
+        if len(taken) != len(right):
+            raise OperatorError(
+                f"selector {name!r}: '{wanted.__name__}' takes ({', '.join(taken)}), but has to be a static method "
+                f"that takes ({', '.join(right)})."
+            )
+        refuse_exceptions(f"selector {name!r}", function)
     try:
         return (
             compile_for(types.int64(memory, *_REST_OF_CHOOSE), choose),

@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError
 from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
 from neuralns.errors import InputError, OperatorError
-from neuralns.operators.registry import reason
+from neuralns.operators.registry import reason, refuse_exceptions
 from neuralns.problem.instance import LARGEST
 from neuralns.problem.solution import Solution
 from neuralns.routes.layout import state_type
@@ -55,6 +55,7 @@ class Acceptance:
 
 @cache
 def _compiled(name: str, accepts: Callable[..., Any]) -> Any:
+    refuse_exceptions(f"acceptance rule {name!r}", accepts)
     try:
         return compile_for(_signature, accepts)
     except NumbaError as error:

@@ -1,0 +1,37 @@
+"""``neuralns check-operator``: are the operators of a file safe to use?"""
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from neuralns.cli import options
+from neuralns.cli.printing import plain_console
+
+
+def check_operator(
+    file: Annotated[str, typer.Argument(metavar="FILE.py", help="Your own operators.")],
+    seconds: Annotated[float, typer.Option(metavar="S", help="Seconds that the calls of one may take in all.")] = 10.0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Put your own operators to the test; exit code 0 if none has a fault, 1 otherwise.
+
+    Each runs on small instances of many kinds with the bounds of arrays checked.
+
+    Examples:
+
+        neuralns check-operator my_operators.py
+    """
+    from neuralns.operators.testing import check_operators
+
+    reports = check_operators(file, seconds)
+    if as_json:
+        print(json.dumps({"operators": [asdict(report) for report in reports]}))
+    else:
+        console = plain_console(soft_wrap=True)
+        for report in reports:
+            fine = f"fine, {report.microseconds or 0.0:.1f} µs a call with bounds checked"
+            console.print(f"{report.name} ({report.phase}): {report.fault or fine}")
+    if any(report.fault for report in reports):
+        raise typer.Exit(1)
