@@ -38,8 +38,8 @@ READINGS = (
     "The paper's text leaves details open. Read from its published numbers are: the objective of setting paper, the "
     "order in which destroy operators join the portfolio, 20 iterations of ALNS in Table 2 with F averaged over a run "
     "(avg) and the best F of a run (min), and how the scores of LRW add up. They were fitted to the published columns "
-    "of RAN and LRW, so that agreement there is no test of them. DQN, FIXED and ORACLE were fitted to nothing published, "
-    "but depend on the same readings. LRW learns from 15 000 actions, as many as the DQN has steps; the DQN acts in "
+    "of RAN and LRW, so that agreement there is no test of them. DQN, FIXED and ORACLE were fitted to nothing "
+    "published, but depend on the same readings. LRW learns from 15 000 actions, as many as the DQN has steps; the DQN acts in "
     "several lanes at each step and so sees more. An LRW that sees as much comes close to FIXED."
 )
 
