@@ -34,7 +34,8 @@ def lines_of(outcome: Outcome) -> list[str]:
 
 def said_of_one_pair(card: Mapping[str, Any]) -> list[str]:
     """What is said of a policy that chooses one pair more often than 95 times in a hundred."""
-    destroy, repair, share = *card["most_used_pair"], card["most_used_pair_share"]
+    destroy, repair = card["most_used_pair"]
+    share = card["most_used_pair_share"]
     sentence = (
         f"seed {card['seed']} chooses one pair always ({destroy}, {repair}: {100 * share:.0f} % of its choices in "
         f"validation); --selector fixed:{destroy},{repair} does the same"

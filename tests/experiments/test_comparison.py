@@ -147,7 +147,7 @@ def test_plain_solve_is_there_once(names: str) -> None:
 
 def test_random_selection_under_other_conditions_is_not_plain_solve() -> None:
     for options in ({"portfolio": PORTFOLIO}, {"scale": 2}):
-        found = compare(INSTANCES[:1], "random,ucb", STOP, 1, **options)  # type: ignore[arg-type]
+        found = compare(INSTANCES[:1], "random,ucb", STOP, 1, **options)
         assert [verdict.selector for verdict in found.verdicts] == ["random", "ucb", "solve"]
 
 

@@ -72,7 +72,7 @@ def test_a_lane_is_a_single_environment_over_several_episodes(arguments: dict[st
 
 
 def test_seeds_may_be_given_for_each_lane_and_decide_everything() -> None:
-    environment = make()
+    environment: Any = make()
     first, _ = environment.reset(seed=[3, 3, 4, 5])
     assert np.array_equal(first["nodes"][0], first["nodes"][1])
     assert not np.array_equal(first["nodes"][0], first["nodes"][2])
@@ -105,7 +105,7 @@ def test_what_cannot_be_is_refused() -> None:
         OperatorSelectionLanes(0, **SMALL)
     with pytest.raises(InputError, match=r"^a vector environment renders nothing; render a single one\.$"):
         make(render_mode="rgb_array")
-    environment = make()
+    environment: Any = make()
     with pytest.raises(InputError, match=r"^no episode has begun; call reset\.$"):
         environment.step(np.zeros(COUNT, np.int64))
     with pytest.raises(InputError, match=r"^4 lanes need as many seeds; 2 given\.$"):

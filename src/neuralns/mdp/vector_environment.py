@@ -73,7 +73,7 @@ class OperatorSelectionLanes(VectorEnv[Observation, npt.NDArray[np.int64], npt.N
             seeds = list(seed)
         if len(seeds) != self.num_envs:
             raise InputError(f"{self.num_envs} lanes need as many seeds; {len(seeds)} given.")
-        before = self._generators or [None] * self.num_envs
+        before: Sequence[np.random.Generator | None] = self._generators or [None] * self.num_envs
         self._generators = [
             seeding.np_random(number)[0] if number is not None or generator is None else generator
             for number, generator in zip(seeds, before, strict=True)
