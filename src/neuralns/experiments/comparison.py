@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -169,11 +170,16 @@ def compare(
             say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
             chosen[BEST_FIXED] = pair
         known = {row.key: row for row in rows.rows}
+        # Searches under way when Ctrl-C comes are told to end, and their results dropped.
+        given_up = Event()
 
         def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
             selector = chosen[key.contender]
             assert selector is not None
-            return _run_once(key, by_name[key.instance], selector, limit, operators, scale=scale, initial=initial)
+            return _run_once(
+                key, by_name[key.instance], selector, limit, operators, scale=scale, initial=initial,
+                callbacks=[lambda progress: given_up.is_set()],
+            )  # fmt: skip
 
         def keep(result: tuple[SelectorRun, list[Point]], done: int) -> None:
             row, curve = result
@@ -183,7 +189,7 @@ def compare(
             known[row.key] = row
             notify(row, done, len(wanted))
 
-        do_missing(wanted, known, run, keep, workers)
+        do_missing(wanted, known, run, keep, workers, given_up.set)
     runs = [known[key] for key in wanted]
     return Comparison(
         tuple(runs),
