@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -303,6 +307,31 @@ def test_what_was_done_before_an_interruption_is_kept(path: Path) -> None:
     runs, _ = compared(INSTANCES, SELECTORS, STOP, 2, PORTFOLIO, path, notify=lambda _, done, all: told.append(done))
     assert told == [3, 4, 5, 6, 7, 8]
     assert figures(runs) == figures(compared(INSTANCES, SELECTORS, STOP, 2, PORTFOLIO)[0])
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_does_not_wait_for_the_searches_under_way(path: Path, workers: int) -> None:
+    compared(INSTANCES, SELECTORS, STOP, 1, PORTFOLIO, path)
+    program = """
+import sys
+from neuralns import compare, MaxTime, Uniform, Roulette
+print("begun", flush=True)
+try:
+    pair = {"a": Uniform(), "b": Roulette()}
+    compare(["E-n22-k4"], pair, MaxTime(300), 2, None, sys.argv[1], workers=int(sys.argv[2]))
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+"""
+    command = [sys.executable, "-c", program, str(path), str(workers)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(8)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "stopped\n"
+    assert time.monotonic() - begin < 20
+    assert len(read_rows(path, SelectorRun)) == 4
 
 
 def test_workers_change_nothing_where_iterations_are_the_limit(path: Path) -> None:

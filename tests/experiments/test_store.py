@@ -9,9 +9,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -377,6 +378,34 @@ def test_of_processes_that_begin_at_the_same_instant_one_alone_succeeds(path: Pa
     said = sorted(process.communicate(timeout=60)[0] for process in processes)
     assert said == [*[f"{path}: {BUSY}\n"] * 3, "open\n"]
     assert json_store(path).rows == [{"number": 0}]
+
+
+@with_locks
+def test_however_often_several_begin_at_once_never_two_have_the_file(tmp_path: Path) -> None:
+    inside, most, opened = [0], [0], [0]
+    rounds, threads = 150, 3
+    together, guard = threading.Barrier(threads), threading.Lock()
+
+    def begin() -> None:
+        for number in range(rounds):
+            together.wait(60)
+            # Half of the files are left empty, and so removed again: the hardest case.
+            with suppress(InputError), json_store(tmp_path / str(number)) as store:
+                with guard:
+                    inside[0] += 1
+                    most[0], opened[0] = max(most[0], inside[0]), opened[0] + 1
+                if number % 2:
+                    store.add({"number": number})
+                with guard:
+                    inside[0] -= 1
+
+    workers = [threading.Thread(target=begin) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert most[0] == 1
+    assert opened[0] >= rounds
 
 
 @with_locks

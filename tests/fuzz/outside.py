@@ -39,7 +39,8 @@ def complaints(instance: Instance, routes: Routes, missing: Sequence[int] = ()) 
     if sorted([*served, *missing]) != list(range(1, instance.customers + 1)):
         found.append(f"served {sorted(served)} and missing {sorted(missing)} are not all of {instance.customers}")
     for route in routes:
-        load = math.fsum(float(instance.demands[customer]) for customer in route)
+        known = [customer for customer in route if 1 <= customer <= instance.customers]
+        load = math.fsum(float(instance.demands[customer]) for customer in known)
         if not route:
             found.append("a route is empty")
         if load > instance.capacity * (1 + 1e-9):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import signal
 import struct
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 import neuralns
 from agents import short
-from neuralns import InputError, evaluate, make_mdp
+from neuralns import InputError, InputWarning, evaluate, make_mdp
 from neuralns.learning import run as run_module
 from neuralns.learning.run import run, seed_file
 from neuralns.learning.train import Trained
@@ -305,3 +307,38 @@ def test_a_policy_under_the_name_of_another_file_of_the_run_is_refused(tmp_path:
 def test_files_of_seeds_are_named_after_the_output() -> None:
     assert seed_file("runs/mine.policy", 3) == Path("runs/mine.seed-3.policy")
     assert seed_file("mine", 0) == Path("mine.seed-0")
+
+
+# --- Disks that are full. ---------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_that_cannot_be_written_ends_no_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: tuple[Trained, Path]
+) -> None:
+    def fail(*arguments: object) -> None:
+        raise InputError("mine.checkpoint: cannot be written (No space left on device).")
+
+    monkeypatch.setattr(run_module, "write_checkpoint", fail)
+    monkeypatch.setattr(run_module, "CHECKPOINT_SECONDS", -1.0)
+    with pytest.warns(InputWarning, match=r"No space left on device\); the training goes on without\.$"):
+        done = run([TINY], CONFIG, seeds=(0, 1), output=tmp_path / "mine.policy")
+    assert done.finished
+    assert same_numbers(done.policies[0], whole[0].policies[0])
+
+
+def test_policies_whose_folder_is_gone_are_kept_in_another_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, rescue = tmp_path / "out", tmp_path / "rescue"
+    folder.mkdir()
+    rescue.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(rescue))
+
+    def take_away(standing: Standing) -> None:
+        if standing.step >= 60:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    with pytest.warns(InputWarning, match="mine.policy: cannot be written .* it is in "):
+        done = run([TINY], CONFIG, seeds=(0,), output=folder / "mine.policy", progress=take_away)
+    [kept] = rescue.glob("*/mine.policy")
+    assert same_numbers(read_policy(kept), done.policy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -11,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import random_instances
-from neuralns import InputError, Instance, Solution, nearest_insertion, random_tours, savings
+from neuralns import InputError, Instance, Solution, generate_x, nearest_insertion, random_tours, savings
+from neuralns.problem import initial
 from neuralns.problem import instance as instance_module
-from neuralns.problem.initial import nearest_neighbours
+from neuralns.problem.initial import nearest_neighbours, savings_in, sweep
 
 METHODS = [random_tours, savings, nearest_insertion]
 
@@ -126,3 +128,52 @@ def test_above_the_limit_no_matrix_is_made(monkeypatch: pytest.MonkeyPatch) -> N
     line = Instance("line", [0, 1, 1, 1, 1], 2, LINE)
     assert line.distances is None
     assert nearest_neighbours(line, 2).tolist() == [[3, 4], [2, 3], [1, 3], [4, 1], [3, 1]]
+
+
+# --- Large instances and little time. ---------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(random_instances(most=12))
+def test_a_sweep_serves_everybody(instance: Instance) -> None:
+    assert sweep(instance).faults() == []
+
+
+def test_a_sweep_goes_round_the_depot() -> None:
+    points = [[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0], [2.0, 2.0], [-2.0, -2.0], [3.0, 3.1], [-3.0, -3.1]]
+    found = sweep(Instance("cross", [0, 1, 1, 1, 1, 1, 1], 3, points))
+    assert sorted(sorted(route) for route in found.routes) == [[1, 3, 5], [2, 4, 6]]
+
+
+def test_savings_fit_into_the_time_of_a_search() -> None:
+    instance = generate_x(1500, seed=1)
+    full = savings(instance)
+    assert savings_in(instance, math.inf).routes == savings_in(instance, 10.0).routes == full.routes
+    fewer = savings_in(instance, 0.2)
+    assert fewer.routes == savings(instance, 66).routes
+    small = generate_x(200, seed=1)
+    assert savings_in(small, 0.0).routes == savings(small).routes
+
+
+def test_where_savings_do_not_fit_at_all_a_sweep_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(initial, "SURE_PAIRS", 100)
+    instance = generate_x(200, seed=1)
+    assert savings_in(instance, 0.001).routes == sweep(instance).routes
+
+
+def test_neighbours_are_found_once() -> None:
+    instance = generate_x(50, seed=1)
+    assert nearest_neighbours(instance, 10) is nearest_neighbours(instance, 10)
+
+
+def test_customers_at_one_place_are_neighbours_of_each_other_and_not_of_themselves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(instance_module, "MATRIX_LIMIT", 1)
+    crowd = Instance("crowd", [0.0] + [1.0] * 30, 5, [[0.0, 0.0]] + [[1.0, 1.0]] * 30)
+    found = nearest_neighbours(crowd, 5)
+    assert found.shape == (31, 5)
+    for node, row in enumerate(found.tolist()):
+        assert len(set(row)) == 5
+        assert node not in row
+        assert 0 not in row

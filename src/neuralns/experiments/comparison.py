@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -231,19 +232,16 @@ def compare(
             say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
             chosen[BEST_FIXED] = Contestant(pair, tried.portfolio, scale)
         known = {row.key: row for row in rows.rows}
+        # Searches under way when Ctrl-C comes are told to end, and their results dropped.
+        given_up = Event()
 
         def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
             contestant = chosen[key.contender]
             assert contestant.selector is not None
             return _run_once(
-                key,
-                by_name[key.instance],
-                contestant.selector,
-                limit,
-                contestant.portfolio,
-                scale=contestant.scale,
-                initial=initial,
-            )
+                key, by_name[key.instance], contestant.selector, limit, contestant.portfolio, scale=contestant.scale,
+                initial=initial, callbacks=[lambda progress: given_up.is_set()],
+            )  # fmt: skip
 
         def keep(result: tuple[SelectorRun, list[Point]], done: int) -> None:
             row, curve = result
@@ -253,7 +251,7 @@ def compare(
             known[row.key] = row
             notify(row, done, len(wanted))
 
-        do_missing(wanted, known, run, keep, workers)
+        do_missing(wanted, known, run, keep, workers, given_up.set)
     runs = [known[key] for key in wanted]
     return Comparison(
         tuple(runs),

@@ -46,7 +46,8 @@ class Operator:
         The Python function: ``(state, quota)`` for a destroy operator, ``(state)`` for a repair operator, then its
         parameters.
     uses_history
-        Whether it reads ``state.history``, which costs memory and time to keep.
+        Whether it asks for the cost of the best solution seen with an arc (``seen_cost`` of the toolkit; the array
+        behind it is laid out differently for large instances), which costs memory and time to keep.
     parameters
         Names and values of its parameters.
     """

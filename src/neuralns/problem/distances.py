@@ -110,7 +110,7 @@ def embed(distances: Floats) -> Floats:
 
 def _embed_by_landmarks(distances: Floats) -> Floats:
     """Fit points to some nodes, and place each other node by its distances to them (de Silva & Tenenbaum 2004)."""
-    chosen = np.linspace(0, len(distances) - 1, EMBED_LIMIT // 2).astype(np.int64)
+    chosen = np.linspace(0, len(distances) - 1, EMBED_LIMIT // 4).astype(np.int64)
     points = embed(distances[np.ix_(chosen, chosen)])
     squared = 0.5 * (distances[:, chosen] ** 2 + distances[chosen].T ** 2)
     norms = np.maximum((points**2).sum(axis=0), 1e-300)

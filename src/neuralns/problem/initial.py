@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.problem.distances import round_distances
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import LOAD_TOLERANCE, Solution, load_limit
 
 SAVINGS_NEIGHBOURS = 100
 """Merges are tried between customers that are among each other's nearest so many."""
+
+
+FEWEST_NEIGHBOURS = 10
+"""With fewer, savings leave too many short routes."""
+SURE_PAIRS = 100_000
+"""Merges that are tried in any case: all those of a thousand customers."""
+PAIR_SECONDS = 1e-6
+"""What one merge takes, about."""
+SAVINGS_SHARE = 0.2
+"""Share of the time of a search that may go into its start."""
 
 
 def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chunk: int | None = None) -> Solution:
@@ -39,13 +50,14 @@ def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chu
     return Solution(instance, routes)
 
 
-def savings(instance: Instance) -> Solution:
+def savings(instance: Instance, most: int = SAVINGS_NEIGHBOURS) -> Solution:
     """Build routes by Clarke and Wright's savings: one route per customer, then merge ends by c_i0 + c_0j − c_ij.
 
-    Merges are tried in order of their savings (Clarke & Wright 1964), those with a vehicle's cost saved included.
+    Merges are tried in order of their savings (Clarke & Wright 1964), those with a vehicle's cost saved included;
+    between customers that are among the nearest ``most`` of one another.
     """
     nodes = instance.customers + 1
-    neighbours = nearest_neighbours(instance, SAVINGS_NEIGHBOURS)
+    neighbours = nearest_neighbours(instance, SAVINGS_NEIGHBOURS)[:, :most]
     tails = np.repeat(np.arange(1, nodes), neighbours.shape[1])
     heads = neighbours[1:].ravel().astype(np.int64)
     gains = (
@@ -81,6 +93,41 @@ def savings(instance: Instance) -> Solution:
             route_of[customer] = first
         routes[second] = []
     return Solution(instance, routes[1:])
+
+
+def sweep(instance: Instance) -> Solution:
+    """Cut the customers into routes in the order of their angle around the depot (Gillett & Miller 1974).
+
+    Each route then goes out along one half of its sector and back along the other. Worse than savings, and done in a
+    moment.
+    """
+    around = instance.points[1:] - instance.points[0]
+    angles, reach = np.arctan2(around[:, 1], around[:, 0]), np.hypot(around[:, 0], around[:, 1])
+    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    routes: list[list[int]] = []
+    room = -1.0
+    for customer in (np.argsort(angles, kind="stable") + 1).tolist():
+        demand = float(instance.demands[customer])
+        if not routes or demand > room:
+            routes.append([])
+            room = limit
+        routes[-1].append(customer)
+        room -= demand
+    for route in routes:
+        half = len(route) // 2
+        route[:half] = sorted(route[:half], key=lambda customer: float(reach[customer - 1]))
+        route[half:] = sorted(route[half:], key=lambda customer: -float(reach[customer - 1]))
+    return Solution(instance, routes)
+
+
+def savings_in(instance: Instance, seconds: float) -> Solution:
+    """Build routes by savings as far as they come in a small part of some seconds, by a sweep if they do not at all.
+
+    What is built depends on the seconds given and the size alone, not on how fast the machine is.
+    """
+    pairs = max(SURE_PAIRS, SAVINGS_SHARE * seconds / PAIR_SECONDS)
+    most = int(min(SAVINGS_NEIGHBOURS, pairs / instance.customers))
+    return savings(instance, most) if most >= FEWEST_NEIGHBOURS else sweep(instance)
 
 
 def nearest_insertion(instance: Instance) -> Solution:
@@ -122,6 +169,20 @@ def nearest_insertion(instance: Instance) -> Solution:
 
 def nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
     """Return for every node its nearest ``count`` customers (at most all others), nearest first."""
+    known = _neighbours.setdefault(instance, {})
+    if count not in known:
+        known[count] = _nearest_neighbours(instance, count)
+        known[count].setflags(write=False)
+    return known[count]
+
+
+_neighbours: WeakKeyDictionary[Instance, dict[int, np.ndarray[tuple[int, int], np.dtype[np.int32]]]] = (
+    WeakKeyDictionary()
+)
+"""Those found so far: the start and the state of a search ask for the same, which takes long for large instances."""
+
+
+def _nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
     nodes = instance.customers + 1
     count = min(count, nodes - 2) if nodes > 2 else 0
     result = np.zeros((nodes, count), dtype=np.int32)
@@ -131,9 +192,10 @@ def nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int, 
         from scipy.spatial import cKDTree
 
         _, found = cKDTree(instance.points[1:]).query(instance.points, k=count + 1)
-        for node in range(nodes):
-            others = found[node][found[node] != node - 1][:count]
-            result[node] = others + 1
+        # A customer is not its own neighbour; where several share its place, it may not even be among those found.
+        other = found != np.arange(-1, nodes - 1)[:, None]
+        other[other.all(axis=1), -1] = False
+        result[:] = found[other].reshape(nodes, count) + 1
         return result
     assert instance.distances is not None
     for node in range(nodes):
@@ -152,7 +214,4 @@ def _distances_between(
     tails: np.ndarray[tuple[int], np.dtype[np.int64]],
     heads: np.ndarray[tuple[int], np.dtype[np.int64]],
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    if instance.distances is not None:
-        return instance.distances[tails, heads]
-    difference = instance.points[tails] - instance.points[heads]
-    return round_distances(np.sqrt((difference**2).sum(axis=1)), instance.rounding)
+    return instance.legs(tails, heads) if instance.distances is None else instance.distances[tails, heads]

@@ -137,6 +137,15 @@ class Instance:
             raw = np.sqrt(((self.points[tail] - self.points[head]) ** 2).sum())
         return float(round_distances(np.asarray(raw), self.rounding))
 
+    def legs(self, tails: npt.ArrayLike, heads: npt.ArrayLike) -> Floats:
+        """Rounded distances from nodes to others, each as `distance` gives it."""
+        starts, ends = np.asarray(tails, dtype=np.int64), np.asarray(heads, dtype=np.int64)
+        if self.matrix is not None:
+            raw = self.matrix[starts, ends]
+        else:
+            raw = np.sqrt(((self.points[starts] - self.points[ends]) ** 2).sum(axis=1))
+        return round_distances(raw, self.rounding)
+
     def with_rounding(self, rounding: str) -> Instance:
         """Return the instance under another rounding convention; the best known cost is kept only if it still holds."""
         name = rounding_named(rounding)

@@ -60,10 +60,11 @@ class Solution:
     @cached_property
     def length(self) -> float:
         """Length of all routes, each from the depot and back to it."""
+        tails = [tail for route in self.routes for tail in (0, *route)]
+        heads = [head for route in self.routes for head in (*route, 0)]
         total = 0.0
-        for route in self.routes:
-            for tail, head in zip((0, *route), (*route, 0), strict=True):
-                total += self.instance.distance(tail, head)
+        for leg in self.instance.legs(tails, heads).tolist():
+            total += leg
         return total
 
     @property

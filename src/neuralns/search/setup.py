@@ -13,7 +13,7 @@ from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
 from neuralns.operators.registry import Operator
 from neuralns.problem.formats.detect import read_solution
-from neuralns.problem.initial import nearest_insertion, random_tours, savings
+from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.transfer import load_solution, new_state
@@ -64,9 +64,9 @@ def make_setup(
     selector = Uniform() if selector is None else selector
     portfolio = portfolio_for(selector) if portfolio is None else portfolio
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
-    first = initial_solution(instance, initial, seed)
+    first = initial_solution(instance, initial, seed, stop.time)
     # Random tours say nothing about the distances in good routes.
-    typical = savings(instance) if isinstance(initial, str) and initial == "random" else first
+    typical = savings_in(instance, stop.time) if isinstance(initial, str) and initial == "random" else first
     quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
     return Setup(instance, stop, selector, portfolio, quotas, acceptance, acceptance.temperatures(typical), first)
 
@@ -104,13 +104,16 @@ def portfolio_for(selector: Selector) -> Portfolio:
 
 
 def initial_solution(
-    instance: Instance, source: Solution | str | os.PathLike[str], seed: int | np.random.SeedSequence = 0
+    instance: Instance,
+    source: Solution | str | os.PathLike[str],
+    seed: int | np.random.SeedSequence = 0,
+    seconds: float = math.inf,
 ) -> Solution:
-    """Return a start for a search: built by a named method, read from a file, or as given; always checked."""
+    """Return a start for a search of some seconds: built by a named method, read from a file, or as given; checked."""
     if isinstance(source, Solution):
         return Solution(instance, source.routes).checked("the initial solution")
     if source == "savings":
-        return savings(instance)
+        return savings_in(instance, seconds)
     if source == "insertion":
         return nearest_insertion(instance)
     if source == "random":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,5 +94,6 @@ class Falling(Acceptance):
 def _mean_step(solution: Solution) -> float:
     """Return the mean distance between consecutive customers; that of all legs if no route has two customers."""
     instance = solution.instance
-    steps = [instance.distance(*pair) for route in solution.routes for pair in pairwise(route)]
+    tails = [tail for route in solution.routes for tail in route[:-1]]
+    steps = instance.legs(tails, [head for route in solution.routes for head in route[1:]]).tolist()
     return sum(steps) / len(steps) if steps else solution.length / (2 * instance.customers)
