@@ -155,7 +155,7 @@ def _same_place(one: Callable[..., None], other: Callable[..., None]) -> bool:
 
 def refuse_exceptions(what: str, function: Callable[..., Any]) -> None:
     """Refuse a function with ``raise`` or ``assert``: called by its address, it has nobody to raise to."""
-    code = getattr(function, "__code__", None)
+    code: Any = getattr(function, "__code__", None)
     line = 0
     for step in dis.get_instructions(code) if code is not None else ():
         line = step.starts_line if isinstance(step.starts_line, int) and step.starts_line > 1 else line

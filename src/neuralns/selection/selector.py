@@ -134,8 +134,9 @@ class Selector:
 
 def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int) -> Struct:
     """Return the memory that a selector starts with; anything else that its `start` returns is refused."""
-    memory = selector.start(portfolio, customers)
-    if not isinstance(memory, Struct) or memory.type != memory_type(type(selector)):
+    memory: Any = selector.start(portfolio, customers)
+    own: Any = type(selector)
+    if not isinstance(memory, Struct) or memory.type != memory_type(own):
         raise OperatorError(
             f"selector {selector.name!r}: 'start' returned {memory!r:.60}, not a memory made by 'self.new_memory'."
         )
