@@ -44,7 +44,7 @@ def test_faults_are_found_and_named(tmp_path: Path) -> None:
     assert fine.startswith("checked-fine (destroy): fine, ")
     assert "µs a call" in fine
     line = FILE.splitlines().index("    state.keys[10 ** 6] = 1.0") + 1
-    assert f"mine.py, line {line} (IndexError" in outside
+    assert f"mine.py, line {line} (IndexError: index is out of bounds)." in outside
     assert "operator 'checked-lazy' removed 0 customers, but its quota was 1" in lazy
     assert "operator 'checked-endless' gave no answer in 3 s (an endless loop?)." in endless
 

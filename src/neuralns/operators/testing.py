@@ -13,8 +13,11 @@ import time
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numba.core.callconv import CPUCallConv
+from numba.core.lowering import Lower
 
 from neuralns.errors import InputError, NeuralnsError
 from neuralns.operators.registry import Operator, load_operators, operator
@@ -94,11 +97,32 @@ def _line_of_numpy_random(source: Path) -> int | None:
 
 def main() -> None:
     """Test one operator in this process, and print its fault and its speed as JSON."""
+    _name_lines()
     path, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     load_operators(path)
     entry = operator(name)
     partner = operator("greedy" if entry.phase == "destroy" else "random-node")
     print(json.dumps(_try(entry, partner, path, seconds)), flush=True)
+
+
+def _name_lines() -> None:
+    """Let exceptions of numba's own checks carry the line that is being compiled, which numba leaves out."""
+    lines: list[Any] = []
+    lower, give = Lower.lower_inst, CPUCallConv.return_user_exc
+
+    def lower_noting(self: Any, instruction: Any) -> Any:
+        lines.append(instruction.loc)
+        try:
+            return lower(self, instruction)
+        finally:
+            lines.pop()
+
+    def give_with_line(
+        self: Any, builder: Any, exc: Any, exc_args: Any = None, loc: Any = None, func_name: Any = None
+    ) -> Any:
+        return give(self, builder, exc, exc_args, loc or (lines[-1] if lines else None), func_name)
+
+    Lower.lower_inst, CPUCallConv.return_user_exc = lower_noting, give_with_line
 
 
 def _try(entry: Operator, partner: Operator, path: str, seconds: float) -> tuple[str | None, float | None]:

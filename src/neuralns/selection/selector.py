@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from numba import types
 from numba.core.errors import NumbaError
@@ -138,7 +138,8 @@ class Selector:
 
 def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int) -> Struct:
     """Return the memory that a selector starts with; anything else that its `start` returns is refused."""
-    memory, own = selector.start(portfolio, customers), cast(Any, type(selector))
+    memory: Any = selector.start(portfolio, customers)
+    own: Any = type(selector)
     if not isinstance(memory, Struct) or memory.type != memory_type(own):
         raise OperatorError(
             f"selector {selector.name!r}: 'start' returned {memory!r:.60}, not a memory made by 'self.new_memory'."
