@@ -39,8 +39,8 @@ READINGS = (
     "order in which destroy operators join the portfolio, 20 iterations of ALNS in Table 2 with F averaged over a run "
     "(avg) and the best F of a run (min), and how the scores of LRW add up. They were fitted to the published columns "
     "of RAN and LRW, so that agreement there is no test of them. DQN, FIXED and ORACLE were fitted to nothing "
-    "published, but depend on the same readings. LRW learns from 15 000 actions, as many as the DQN has steps; the DQN acts in "
-    "several lanes at each step and so sees more. An LRW that sees as much comes close to FIXED."
+    "published, but depend on the same readings. LRW learns from 15 000 actions, as many as the DQN has steps; the "
+    "DQN acts in several lanes at each step and so sees more. An LRW that sees as much comes close to FIXED."
 )
 
 
@@ -114,7 +114,7 @@ def _beginning(plan: Plan, quick: bool) -> Iterable[Block]:
     yield Paragraph(
         "The experiments of “Graph Reinforcement Learning for Operator Selection in the ALNS Metaheuristic” (Johnn, "
         f"Darvariu, Handl & Kalcsics) with neuralns: {seeds}, {plan.tours} test tours, 20 customers unless said "
-        "otherwise. ± is half of the 95 % interval of a mean over seeds. Setting paper has the objective behind the "
+        "otherwise. ± is half of the 95 % interval of a mean over seeds. Setting paper has an objective fitted to the "
         "published numbers (100 × tours + length, coordinates scaled to 1), setting distance the length of the tours, "
         "as the paper's text reads."
     )
