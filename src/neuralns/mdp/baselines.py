@@ -53,9 +53,9 @@ def train_roulette(
 
     The paper replaces feedback after every pair by feedback after every episode. With ``per="episode"`` N is the number
     of episodes in the segment: scores add up, an operator that is used more gains more, and the wheel comes to prefer
-    what is good; this gives the published numbers. With ``per="use"`` N is the number of times that the operator was
-    used: its weight is the mean improvement of the episodes that it took part in, which differs little between
-    operators, and the wheel stays close to random selection.
+    what is good; this comes close to the published numbers. With ``per="use"`` N is the number of times that the
+    operator was used: its weight is the mean improvement of the episodes that it took part in, which differs
+    little between operators, and the wheel stays close to random selection.
 
     Parameters
     ----------

@@ -144,7 +144,7 @@ def make_mdp(
         Take only the first so many customers, with the capacity scaled in proportion.
     setting
         ``paper``: F = 100 × routes + length over coordinates scaled to 1, capacity never binds, tours start as fifths:
-        the objective behind the paper's published numbers. ``distance``: the instance as it is, tours start cut by
+        fitted to the paper's published numbers. ``distance``: the instance as it is, tours start cut by
         capacity: the paper's text read literally.
     portfolio
         Which operators: a portfolio, a name, or a list of operators.

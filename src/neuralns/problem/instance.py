@@ -173,7 +173,7 @@ class Instance:
         )
 
     def in_paper_setting(self) -> Instance:
-        """Return the instance as the paper's published numbers see it.
+        """Return the instance in the setting that was fitted to the paper's published numbers.
 
         F = 100 × routes + length, where x is divided by the largest x, y by the largest y, and each demand by the
         largest demand, while the capacity stays as it is: it never binds.

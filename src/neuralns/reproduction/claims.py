@@ -218,7 +218,7 @@ CLAIMS = (
         "The DQN beats LRW and RAN once the portfolio has 5 or more destroy operators, with jumps at |D| = 5 and 12.",
         "(a) in every cell with |D| ≥ 5 the DQN's mean reward is significantly above that of LRW and that of RAN; (b) "
         "on every instance the two largest rises of its reward from one |D| to the next are those to 5 and to 12. The "
-        "order in which operators join is read from the published numbers, so that (b) is a check of that reading.",
+        "order in which operators join is read from the published numbers, so that (b) follows from it and is no test.",
         _table1,
     ),
     Claim(
