@@ -56,5 +56,5 @@ def invoke(*arguments: object) -> Outcome:
 
 def spawn(*arguments: object) -> Outcome:
     """Run a command in a process of its own."""
-    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=1800, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)

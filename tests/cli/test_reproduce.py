@@ -179,7 +179,7 @@ class Running:
         return found
 
     def end(self) -> Outcome:
-        stdout, stderr = self.process.communicate(timeout=60)
+        stdout, stderr = self.process.communicate(timeout=600)
         return Outcome(self.process.returncode, stdout, "".join(self.lines) + stderr)
 
     def kill(self) -> None:

@@ -375,7 +375,7 @@ def test_a_file_that_another_process_writes_to_is_refused_until_that_one_is_dead
 def test_of_processes_that_begin_at_the_same_instant_one_alone_succeeds(path: Path) -> None:
     begin = time.time() + 4
     processes = [hold(path, begin, 4) for _ in range(4)]
-    said = sorted(process.communicate(timeout=60)[0] for process in processes)
+    said = sorted(process.communicate(timeout=600)[0] for process in processes)
     assert said == [*[f"{path}: {BUSY}\n"] * 3, "open\n"]
     assert json_store(path).rows == [{"number": 0}]
 

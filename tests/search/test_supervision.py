@@ -111,7 +111,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(program: Path, *arguments: object) -> list[Any]:
     command = [sys.executable, str(program), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     found: list[Any] = json.loads(done.stdout)
     return found
 
@@ -162,7 +162,7 @@ def test_the_command_line_says_it_in_a_sentence(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "from neuralns.cli import main; main()"]
     options = ["solve", "E-n22-k4", "A-n32-k5", "--time", "0.5", "--portfolio", "stuck,greedy", "-q", "--json"]
     done = subprocess.run(
-        [*command, *options, "--operators", str(tmp_path / "mine.py")], capture_output=True, text=True, timeout=120
+        [*command, *options, "--operators", str(tmp_path / "mine.py")], capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0
     (found,) = json.loads(done.stdout)["results"]
