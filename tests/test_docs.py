@@ -29,6 +29,9 @@ def shortened(text: str) -> str:
     text = re.sub(r"^(neuralns train .*)--seeds 1(.*)$", r"\1--seeds 2\2", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns train .*)$", r"\1 --steps 40", text, flags=re.MULTILINE)
     text = re.sub(r"steps=\d+, tours=\d+, validate_every=\d+", "steps=40, tours=16, validate_every=20", text)
+    text = re.sub(
+        r'"steps": \d+, "tours": \d+, "validate_every": \d+', '"steps": 40, "tours": 16, "validate_every": 20', text
+    )
     text = re.sub(r"^(neuralns reproduce (?!.*--quick).*)$", r"\1 --quick", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns evaluate .*)$", r"\1 --episodes 8", text, flags=re.MULTILINE)
     return re.sub(r"--time \d+", "--time 0.2", text)
