@@ -42,7 +42,7 @@ def test_another_text_is_refused(text: str) -> None:
         ("solve", "r104.txt", "-n", 1),
         ("info", "r104.txt"),
         ("check", "r104.txt", "r104.sol"),
-        ("compare", "r104.txt", "-n", 1, "--seeds", 1, "--selectors", "random,roulette"),
+        ("compare", "r104.txt", "-n", 1, "--seeds", 1, "--selectors", "random,ucb"),
         ("train", "r104.txt", "--network", "lrw", "--portfolio", "paper-2", "-o", "mine.policy"),
         ("evaluate", "--instance", "r104.txt", "--customers", 12, "--episodes", 1, "--seeds", 1),
         ("episode", "r104.txt", "--customers", 12),

@@ -413,7 +413,7 @@ def refusal(path: Path, policy: Policy, mdp: MDP) -> str:
         ({"features": {"name": "paper", "version": 1}}, "its numbers do not fit its card"),
         ({"nodes": 30}, "its numbers do not fit its card"),
         ({"nodes": None}, "its numbers do not fit its card"),
-        ({"nodes": "21"}, "its numbers do not fit its card"),
+        ({"nodes": "21"}, "is a safetensors file without a readable card of neuralns (its entry 'nodes')."),
         ({"operators": {"destroy": ["zone"], "repair": ["greedy"]}}, "its numbers do not fit its card"),
     ],
 )

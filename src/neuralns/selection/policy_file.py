@@ -149,7 +149,8 @@ def _wrong_entry(card: Any) -> str | None:
     fits = {
         "instances": names,
         "sizes": lambda value: isinstance(value, list) and all(map(count, value)),
-        "scale": count,
+        # One for all instances, or one for each.
+        "scale": lambda value: count(value) or (isinstance(value, list) and all(map(count, value))),
         "nodes": count,
         "setting": lambda value: isinstance(value, str),
         "graph": lambda value: isinstance(value, str),
