@@ -37,7 +37,7 @@ solve: $(VENV)/.made-solve  ## Solve a bundled instance for 10 s; routes and a p
 	@$(BIN)/neuralns solve X-n110-k13 --time 10 --output out/X-n110-k13.sol --plot out/X-n110-k13.png
 
 test: $(VENV)/.made  ## Run the tests.
-	@$(BIN)/python -m pytest --numprocesses 2
+	@$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 check: $(VENV)/.made  ## Check style and types.
 	@$(BIN)/ruff check .
