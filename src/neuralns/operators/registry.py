@@ -67,11 +67,8 @@ class Operator:
     @property
     def compiled(self) -> Any:
         """The compiled function; an operator that does not compile is refused by name."""
-        refuse_exceptions(f"operator {self.name!r}", self.function)
-        try:
-            return _compiled(self.function, self.phase, len(self.parameters))
-        except NumbaError as error:
-            raise OperatorError(f"operator {self.name!r} does not compile: {reason(error)}") from None
+        signature = types.void(*SIGNATURES[self.phase].args, *(types.float64,) * len(self.parameters))
+        return compile_own(f"operator {self.name!r}", signature, self.function)
 
     def apply(self, *arguments: Any) -> None:
         """Apply the operator to a state (and a quota), with its parameters."""
@@ -98,9 +95,37 @@ class Operator:
         return replace(self, name=f"{self.name}:{text}", parameters=tuple(values.items()))
 
 
+def compile_own(what: str, signature: Any, function: Callable[..., Any]) -> Any:
+    """Compile a function that a user may have written, once; one that cannot be is refused as ``what``.
+
+    Exceptions are refused as well: called by its address, the function has nobody to raise to.
+    """
+    place = _place_of_raise(function)
+    if place is not None:
+        raise OperatorError(
+            f"{what} raises an exception or asserts ({place}), which compiled code cannot report; take it out."
+        )
+    try:
+        return _compiled(function, signature)
+    except NumbaError as error:
+        raise OperatorError(f"{what} does not compile: {reason(error)}") from None
+
+
 @cache
-def _compiled(function: Callable[..., None], phase: Phase, parameters: int) -> Any:
-    return compile_for(types.void(*SIGNATURES[phase].args, *(types.float64,) * parameters), function)
+def _compiled(function: Callable[..., Any], signature: Any) -> Any:
+    return compile_for(signature, function)
+
+
+@cache
+def _place_of_raise(function: Callable[..., Any]) -> str | None:
+    """Return file and line of the first ``raise`` or ``assert`` of a function, or None."""
+    code: Any = getattr(function, "__code__", None)
+    line = 0
+    for step in dis.get_instructions(code) if code is not None else ():
+        line = step.starts_line if isinstance(step.starts_line, int) and step.starts_line > 1 else line
+        if step.opname == "RAISE_VARARGS":
+            return f"{code.co_filename}, line {line}"
+    return None
 
 
 _registry: dict[str, Operator] = {}
@@ -149,19 +174,6 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callabl
 
 def _same_place(one: Callable[..., None], other: Callable[..., None]) -> bool:
     return (one.__code__.co_filename, one.__qualname__) == (other.__code__.co_filename, other.__qualname__)
-
-
-def refuse_exceptions(what: str, function: Callable[..., Any]) -> None:
-    """Refuse a function with ``raise`` or ``assert``: called by its address, it has nobody to raise to."""
-    code: Any = getattr(function, "__code__", None)
-    line = 0
-    for step in dis.get_instructions(code) if code is not None else ():
-        line = step.starts_line if isinstance(step.starts_line, int) and step.starts_line > 1 else line
-        if step.opname == "RAISE_VARARGS":
-            raise OperatorError(
-                f"{what} raises an exception or asserts ({code.co_filename}, line {line}), which compiled code cannot "
-                "report; take it out."
-            )
 
 
 def reason(error: NumbaError) -> str:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from numba import types
-from numba.core.errors import NumbaError
 
-from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
-from neuralns.errors import InputError, OperatorError
-from neuralns.operators.registry import reason, refuse_exceptions
+from neuralns.errors import InputError
+from neuralns.operators.registry import compile_own
 from neuralns.routes.layout import state_type
 
 LARGEST = 1e15
@@ -36,16 +33,7 @@ class StopRule:
 
     @property
     def compiled(self) -> Any:
-        return _compiled(self.name, self.function)
-
-
-@cache
-def _compiled(name: str, function: Callable[[Any], bool]) -> Any:
-    refuse_exceptions(f"stopping rule {name!r}", function)
-    try:
-        return compile_for(_signature, function)
-    except NumbaError as error:
-        raise OperatorError(f"stopping rule {name!r} does not compile: {reason(error)}") from None
+        return compile_own(f"stopping rule {self.name!r}", _signature, self.function)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from numba import types
-from numba.core.errors import NumbaError
 
-from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
 from neuralns.compiled.structs import Struct, StructType, anything, at_address
 from neuralns.errors import OperatorError
-from neuralns.operators.registry import reason, refuse_exceptions
+from neuralns.operators.registry import compile_own
 from neuralns.routes.layout import state_type
 
 if TYPE_CHECKING:
@@ -165,11 +163,7 @@ def compile_selector(
                 f"selector {name!r}: '{wanted.__name__}' takes ({', '.join(taken)}), but has to be a static method "
                 f"that takes ({', '.join(right)})."
             )
-        refuse_exceptions(f"selector {name!r}", function)
-    try:
-        return (
-            compile_for(types.int64(memory, *_REST_OF_CHOOSE), choose),
-            compile_for(types.void(memory, *_REST_OF_UPDATE), update),
-        )
-    except NumbaError as error:
-        raise OperatorError(f"selector {name!r} does not compile: {reason(error)}") from None
+    return (
+        compile_own(f"selector {name!r}", types.int64(memory, *_REST_OF_CHOOSE), choose),
+        compile_own(f"selector {name!r}", types.void(memory, *_REST_OF_UPDATE), update),
+    )

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numba import types
-from numba.core.errors import NumbaError
 
-from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import caller
 from neuralns.errors import InputError, OperatorError
-from neuralns.operators.registry import reason, refuse_exceptions
+from neuralns.operators.registry import compile_own
 from neuralns.problem.instance import LARGEST
 from neuralns.problem.solution import Solution
 from neuralns.routes.layout import state_type
@@ -49,16 +45,7 @@ class Acceptance:
         own = type(self)
         if own.accepts is Acceptance.accepts:
             raise OperatorError(f"acceptance rule {own.__name__!r} has no method 'accepts'.")
-        return _compiled(own.__name__, own.accepts)
-
-
-@cache
-def _compiled(name: str, accepts: Callable[..., Any]) -> Any:
-    refuse_exceptions(f"acceptance rule {name!r}", accepts)
-    try:
-        return compile_for(_signature, accepts)
-    except NumbaError as error:
-        raise OperatorError(f"acceptance rule {name!r} does not compile: {reason(error)}") from None
+        return compile_own(f"acceptance rule {own.__name__!r}", _signature, own.accepts)
 
 
 @dataclass(frozen=True)
