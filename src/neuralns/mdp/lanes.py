@@ -25,7 +25,8 @@ from neuralns.errors import InputError
 from neuralns.mdp.mdp import MDP
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.operators.portfolio import Portfolio, tables_type
-from neuralns.problem.solution import LOAD_TOLERANCE, Solution
+from neuralns.problem.limits import LOAD_TOLERANCE
+from neuralns.problem.solution import Solution
 from neuralns.routes.layout import state_at
 from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
 from neuralns.search.step import begin_step, end_step

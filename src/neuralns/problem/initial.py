@@ -8,7 +8,8 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
-from neuralns.problem.solution import LOAD_TOLERANCE, Solution, load_limit
+from neuralns.problem.limits import LOAD_TOLERANCE, load_limit
+from neuralns.problem.solution import Solution
 
 SAVINGS_NEIGHBOURS = 100
 """Merges are tried between customers that are among each other's nearest so many."""

@@ -7,27 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
-
-LOAD_TOLERANCE = 1e-9
-"""Relative overload that is blamed on the rounding of sums of fractional demands."""
-
-
-def load_limit(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> float:
-    """Return the largest sum of demands that a vehicle takes.
-
-    Sums of whole numbers are exact, so that there nothing is above the capacity; sums of others may be off by rounding.
-
-    >>> load_limit(Instance("heavy", [0, 1], 4e9, [[0, 0], [1, 1]])) == 4e9
-    True
-    """
-    demands, capacity = instance.demands, instance.capacity
-    whole = capacity.is_integer() and bool((demands == np.floor(demands)).all())
-    exact = whole and max(capacity, float(demands.sum())) < 2**53
-    return capacity if exact else capacity * (1.0 + tolerance)
+from neuralns.problem.limits import lateness_allowed, load_limit
+from neuralns.problem.schedule import Schedule, schedule
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,10 +50,30 @@ class Solution:
             total += leg
         return total
 
+    @cached_property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The timetable of each route."""
+        return tuple(schedule(self.instance, route) for route in self.routes)
+
+    @cached_property
+    def duration(self) -> float:
+        """Duration of all routes, waiting and service included."""
+        return sum(each.duration for each in self.schedules)
+
     @property
     def cost(self) -> float:
-        """F = length + vehicle cost × routes."""
-        return self.length + self.instance.vehicle_cost * len(self.routes)
+        """F = distance cost × length + duration cost × duration + vehicle cost × routes, for those who are served."""
+        instance = self.instance
+        total = instance.distance_cost * self.length
+        if instance.duration_cost > 0:
+            total += instance.duration_cost * self.duration
+        return total + instance.vehicle_cost * len(self.routes)
+
+    @cached_property
+    def unserved(self) -> tuple[int, ...]:
+        """Customers on no route."""
+        served = {customer for route in self.routes for customer in route}
+        return tuple(customer for customer in range(1, self.instance.customers + 1) if customer not in served)
 
     @property
     def gap(self) -> float | None:
@@ -79,7 +82,19 @@ class Solution:
         return None if best is None or best <= 0 else 100.0 * (self.cost / best - 1.0)
 
     def faults(self) -> list[str]:
-        """Return a sentence for each broken rule: a customer missed, repeated or unknown, a route overloaded."""
+        """Return a sentence for each broken rule: those of `broken_rules`, and customers on no route."""
+        reasons = self.instance.unservable
+        return self.broken_rules() + [
+            f"customer {self.instance.label(customer)} is not visited"
+            f"{f': {reasons[customer]}' if customer in reasons else ''}."
+            for customer in self.unserved
+        ]
+
+    def broken_rules(self) -> list[str]:
+        """Return a sentence for each rule that the routes break, whoever they leave out.
+
+        A customer visited twice or unknown; a route overloaded, late, too long; too many routes.
+        """
         instance = self.instance
         found = []
         visits: Counter[int] = Counter()
@@ -91,25 +106,56 @@ class Solution:
                     f"route {number} visits {customer}, but the customers are numbered 1 to {instance.customers}."
                 )
             visits.update(route)
-            if not unknown:
-                load = sum(float(instance.demands[customer]) for customer in route)
-                if load > limit:
-                    found.append(f"route {number} carries {load:g}, above the capacity {instance.capacity:g}.")
+            if unknown:
+                continue
+            load = sum(float(instance.demands[customer]) for customer in route)
+            if load > limit:
+                found.append(f"route {number} carries {load:g}, above the capacity {instance.capacity:g}.")
+            found += self._out_of_limits(number, route)
         for customer in range(1, instance.customers + 1):
-            if visits[customer] == 0:
-                found.append(f"customer {customer} is not visited.")
-            elif visits[customer] > 1:
-                found.append(f"customer {customer} is visited {visits[customer]} times.")
+            if visits[customer] > 1:
+                found.append(f"customer {instance.label(customer)} is visited {visits[customer]} times.")
+        if instance.vehicles is not None and len(self.routes) > instance.vehicles:
+            found.append(f"there are {len(self.routes)} routes, but {instance.vehicles} vehicles.")
+        return found
+
+    def _out_of_limits(self, number: int, route: tuple[int, ...]) -> list[str]:
+        """Return a sentence for each window that a route misses, and for each limit on its length that it breaks."""
+        instance, allowed, found = self.instance, lateness_allowed(self.instance), []
+        if instance.timed:
+            plan = schedule(instance, route)
+            for stop in plan.stops:
+                if stop.start > instance.latest[stop.node] + allowed:
+                    window = f"{instance.earliest[stop.node]:.10g} to {instance.latest[stop.node]:.10g}"
+                    found.append(
+                        f"route {number} reaches customer {instance.label(stop.node)} at {stop.arrival:.10g}, "
+                        f"after its window, {window}."
+                    )
+            if plan.arrival > instance.latest[0] + allowed:
+                found.append(
+                    f"route {number} is back at {plan.arrival:.10g}, after the depot's window, "
+                    f"{instance.earliest[0]:.10g} to {instance.latest[0]:.10g}."
+                )
+            if instance.max_duration is not None and plan.duration > instance.max_duration + allowed:
+                found.append(f"route {number} takes {plan.duration:.10g}, above {instance.max_duration:.10g}.")
+        if instance.max_distance is not None:
+            nodes = (0, *route, 0)
+            length = float(instance.legs(nodes[:-1], nodes[1:]).sum())
+            if length > instance.max_distance + allowed:
+                found.append(f"route {number} is {length:.10g} long, above {instance.max_distance:.10g}.")
         return found
 
     @cached_property
     def feasible(self) -> bool:
-        """Whether every customer is visited once and no route is overloaded."""
+        """Whether every customer is visited once and the routes keep every rule."""
         return not self.faults()
 
     def checked(self, what: str) -> Solution:
-        """Return the solution if it is feasible; otherwise refuse ``what`` with its first fault."""
-        faults = self.faults()
+        """Return the solution if it is feasible; otherwise refuse ``what`` with its first fault.
+
+        Where customers may have to be left out, one that leaves some out is taken.
+        """
+        faults = self.broken_rules() if self.instance.may_leave_out else self.faults()
         if faults:
             others = len(faults) - 1
             more = f" ({others} more fault{'s' if others > 1 else ''})" if others else ""

@@ -14,7 +14,8 @@ from neuralns.compiled.structs import Struct
 from neuralns.problem.distances import ROUNDINGS
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
-from neuralns.problem.solution import LOAD_TOLERANCE, Solution, load_limit
+from neuralns.problem.limits import LOAD_TOLERANCE, load_limit
+from neuralns.problem.solution import Solution
 from neuralns.routes.edits import insert, open_route
 from neuralns.routes.evaluate import recompute
 from neuralns.routes.history import new_history, remember
