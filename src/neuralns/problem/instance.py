@@ -154,8 +154,8 @@ class Instance:
 
     @property
     def may_leave_out(self) -> bool:
-        """Whether customers may have to stay unserved: too few vehicles, or some that nobody can serve."""
-        return self.vehicles is not None or bool(self.unservable)
+        """Whether customers may have to stay unserved: too few vehicles, no time, or some that nobody can serve."""
+        return self.timed or self.vehicles is not None or self.max_distance is not None or bool(self.unservable)
 
     @cached_property
     def unservable(self) -> dict[int, str]:
