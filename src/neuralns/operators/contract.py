@@ -43,14 +43,13 @@ def apply_repair(state, tables, choice):
     _call_repair(tables.repairs[choice], (state,), tables.repair_parameters, choice, tables.repair_counts[choice])
     if state.fault != NOTHING_WRONG:
         return WRONG_REPAIR
-    if hopeless(state):
-        return FINE
-    for index in range(state.n_removed):
-        if penalty(state, state.removed[index]) == np.inf:
-            return LEFT_OUT
     for index in range(state.n_saved_slots):
         if state.load[state.saved_slot[index]] > state.limit:
             return OVERLOADED
+    if state.n_removed > 0 and not hopeless(state):
+        for index in range(state.n_removed):
+            if penalty(state, state.removed[index]) == np.inf:
+                return LEFT_OUT
     return FINE
 
 

@@ -194,6 +194,12 @@ def penalty(state, customer):
 
 
 @compiled
+def has_windows(state):
+    """Return whether customers have windows or durations count, so that it matters when a customer is served."""
+    return state.kind != PLAIN
+
+
+@compiled
 def hopeless(state):
     """Return whether the routes cost so much that no insertion of those still removed can lead to acceptance.
 

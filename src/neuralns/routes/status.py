@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from neuralns.compiled.structs import Struct, StructType, field_copier, number, whole
 
 status_type = StructType(
@@ -31,6 +33,6 @@ copy_status = field_copier(status_type, status_type.fields)
 def new_status() -> Struct:
     """Return the status of a run that has not begun."""
     return Struct(
-        status_type, start=0.0, current=0.0, best=0.0, candidate=0.0, threshold=0.0, temperature=0.0, left=1.0,
+        status_type, start=0.0, current=0.0, best=0.0, candidate=0.0, threshold=math.inf, temperature=0.0, left=1.0,
         gain=0.0, acceptance=1.0, iteration=0, since_best=0, since_gain=0, quota=1, running=0,
     )  # fmt: skip

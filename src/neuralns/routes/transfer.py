@@ -100,7 +100,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
     late = lateness_allowed(instance)
     return {
         "kind": kind_of(instance),
-        "vehicles": instance.customers if instance.vehicles is None else instance.vehicles,
+        "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
         "slack": least_gain(instance),
         "unserved_cost": unserved_cost(instance),
         "servable": servable(instance),
@@ -219,6 +219,7 @@ def load_routes(state, customers, starts):
     recompute(state)
     status = state.status
     status.start = status.current = status.best = status.candidate = state.cost
+    status.threshold = np.inf
     status.left = 1.0
     status.gain = 0.0
     status.acceptance = 1.0

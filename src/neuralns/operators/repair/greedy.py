@@ -10,6 +10,7 @@ from neuralns.operators.toolkit import (
     distance,
     fill_table,
     find_cheapest,
+    has_windows,
     hopeless,
     insert,
     insert_row,
@@ -18,7 +19,6 @@ from neuralns.operators.toolkit import (
     renew_cell,
     repair,
 )
-from neuralns.routes.evaluate import PLAIN
 
 
 @compiled
@@ -162,7 +162,7 @@ BY_CHANCE, BY_DEMAND, FARTHEST, NEAREST, NARROWEST, EARLIEST, LATEST = range(7)
 @compiled
 def _draw_order(state):
     """Return an order by chance, with weights 4, 4, 2, 1, and 1 for each of those by window if there are windows."""
-    draw = random(state) * (11.0 if state.kind == PLAIN else 14.0)
+    draw = random(state) * (14.0 if has_windows(state) else 11.0)
     if draw < 4.0:
         return BY_CHANCE
     if draw < 8.0:
