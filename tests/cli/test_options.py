@@ -55,14 +55,17 @@ def test_every_command_that_reads_an_instance_goes_on_without_what_it_is_told_to
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    more = "".join(f"{number} {number} {number * number} 5 0 200 10\n" for number in range(4, 13))
-    texts.written(tmp_path, texts.SOLOMON.replace("  25  ", "   2  ") + more, "r104.txt")
+    points = "".join(f"{number} {number} {number * number}\n" for number in range(5, 14))
+    amounts = "".join(f"{number} 1\n" for number in range(5, 14))
+    text = texts.EUCLIDEAN.replace("DIMENSION : 4", "COLOUR : red\nSHAPE : round\nDIMENSION : 13")
+    text = text.replace("CAPACITY : 10", "CAPACITY : 100").replace("4 0 5.5\n", f"4 0 5.5\n{points}")
+    texts.written(tmp_path, text.replace("4 6\n", f"4 6\n{amounts}"), "r104.txt")
     texts.written(tmp_path, f"Route #1: {' '.join(map(str, range(1, 13)))}", "r104.sol")
     refusal = invoke(*command).refusal()
-    assert refusal.startswith("r104.txt, line 5: the number of vehicles, 2, is not supported yet")
-    assert refusal.endswith("--ignore vehicles --ignore windows goes on without them.")
-    assert invoke(*command, "--ignore", "vehicles").refusal().startswith("r104.txt, line 10: a time window")
-    outcome = invoke(*command, "--ignore", "vehicles", "--ignore", "windows")
+    assert refusal.startswith("r104.txt, line 4: COLOUR is not supported yet (nor SHAPE)")
+    assert refusal.endswith("--ignore COLOUR --ignore SHAPE goes on without them.")
+    assert invoke(*command, "--ignore", "COLOUR").refusal().startswith("r104.txt, line 5: SHAPE is not supported")
+    outcome = invoke(*command, "--ignore", "COLOUR", "--ignore", "shape")
     assert outcome.code == 0, outcome.stderr
 
 
