@@ -38,6 +38,15 @@ def test_an_instance_comes_back_as_it_was_written(tmp_path: Path, instance: Inst
     assert_same(read_instance(path), instance)
 
 
+@pytest.mark.parametrize("suffix", [".json", ".vrp"])
+@pytest.mark.parametrize("part", ["windows", "vehicles"])
+def test_what_is_ignored_in_a_file_is_left_out_of_the_instance(tmp_path: Path, suffix: str, part: str) -> None:
+    path = tmp_path / f"instance{suffix}"
+    for instance in (texts.FULL, read("C101")):
+        write_instance(instance, path)
+        assert_same(read_instance(path, ignore=[part]), instance.without(part))
+
+
 FINITE = st.floats(-1e9, 1e9) | st.integers(-(10**9), 10**9).map(float)
 POSITIVE = st.floats(0, 1e9)
 

@@ -148,7 +148,8 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
     elif weight_type in TSPLIB_DISTANCES:
         matrix = TSPLIB_DISTANCES[weight_type](np.array(points).reshape(-1, 2))
 
-    rules = _rules(path, specifications, found, order, parts_ignored(ignore))
+    ignored = parts_ignored(ignore)
+    rules = _rules(path, specifications, found, order, ignored)
     if problem.endswith("TW") and "TIME_WINDOW" not in found and not dropped & {"TYPE", "TIME_WINDOW", "WINDOWS"}:
         raise InputError(f"{path}: section TIME_WINDOW_SECTION is missing.")
     name = " ".join(optional("NAME", "").value.split()) or Path(path).stem
@@ -158,6 +159,8 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
     vehicle_cost = 0.0
     if said := SAID_IN_COMMENT.fullmatch(optional("COMMENT", "").value):
         rounding, vehicle_cost = rounding_named(said[1]), float(said[2])
+        if rounding == "dimacs" and "windows" in ignored and "TIME_WINDOW" in found:
+            rounding = "none"
     if weight_type == "FLOOR_2D":
         rounding = "trunc"
     with naming(path):
