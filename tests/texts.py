@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,9 @@ FULL = Instance(
     max_duration=80,
     max_distance=70.5,
 )
+NAMED = replace(
+    FULL, names=("depot", "Ada", "Ben", "Cleo"), durations=[[1.0] * 4] * 4, distance_cost=0.5, duration_cost=2.0
+)
 SERVED = Solution(TINY, [[1, 2], [3]])
 INSTANCES = {
     "vrplib": EUCLIDEAN,
@@ -117,7 +121,7 @@ INSTANCES = {
     "solomon-windows": SOLOMON,
     "vrplib-windows": TIMED,
     "json": json.dumps(instance_to_json(TINY), indent=1),
-    "json-windows": json.dumps(instance_to_json(FULL), indent=1),
+    "json-windows": json.dumps(instance_to_json(NAMED), indent=1),
 }
 SOLUTIONS = {
     "sol": "Route #1: 1 2\nRoute #2: 3\nCost 36\n",

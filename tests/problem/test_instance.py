@@ -114,6 +114,8 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"max_distance": np.inf}, "max_distance inf is not a finite number"),
         ({"distance_cost": -1}, "distance_cost -1 must not be negative"),
         ({"duration_cost": None}, "duration_cost None is not a number"),
+        ({"names": 5}, "names must be a list of texts"),
+        ({"names": "abcd"}, "names must be a list of texts"),
         ({"names": ["a", "b"]}, "2 names do not fit 4 demands"),
         ({"names": ["a", "b", "c", 4]}, "name 4 of a node must be text on one line"),
     ],

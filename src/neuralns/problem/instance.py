@@ -377,7 +377,9 @@ def _vehicles(name: str, value: Any) -> int:
     return int(number)
 
 
-def _names(name: str, values: Sequence[str], nodes: int) -> tuple[str, ...]:
+def _names(name: str, values: Any, nodes: int) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"{name}: names must be a list of texts.")
     names = tuple(values)
     if len(names) != nodes:
         raise InputError(f"{name}: {len(names)} names do not fit {nodes} demands.")

@@ -49,8 +49,8 @@ def test_a_window_without_an_end_is_null(tmp_path: Path) -> None:
 
 def test_windows_and_vehicles_can_be_ignored(tmp_path: Path) -> None:
     path = written(tmp_path, texts.INSTANCES["json-windows"], "a.json")
-    assert_same(read_instance(path, ignore="windows"), texts.FULL.without("windows"))
-    assert_same(read_instance(path, ignore="vehicles"), texts.FULL.without("vehicles"))
+    assert_same(read_instance(path, ignore="windows"), texts.NAMED.without("windows"))
+    assert_same(read_instance(path, ignore="vehicles"), texts.NAMED.without("vehicles"))
 
 
 def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_path: Path) -> None:
@@ -105,6 +105,7 @@ def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_
         ({"max_duration": -1}, "tiny: max_duration -1 must not be negative"),
         ({"max_distance": "far"}, "tiny: max_distance 'far' is not a number"),
         ({"duration_cost": -1}, "tiny: duration_cost -1 must not be negative"),
+        ({"names": 5}, "tiny: names must be a list of texts"),
         ({"names": ["depot", "a"]}, "tiny: 2 names do not fit 4 demands"),
         ({"names": ["depot", "a", "b", "two\nlines"]}, "of a node must be text on one line"),
         ({"rounding": "up"}, "rounding 'up' is not known; choose one of none, round, trunc, dimacs"),
