@@ -111,7 +111,7 @@ FULL = Instance(
     max_distance=70.5,
 )
 NAMED = replace(
-    FULL, names=("depot", "Ada", "Ben", "Cleo"), durations=[[1.0] * 4] * 4, distance_cost=0.5, duration_cost=2.0
+    FULL, names=("depot", "Ada", "Ben", "Cleo"), durations=np.ones((4, 4)), distance_cost=0.5, duration_cost=2.0
 )
 SERVED = Solution(TINY, [[1, 2], [3]])
 INSTANCES = {
