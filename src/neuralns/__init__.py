@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from neuralns.problem.formats.detect import write_instance as write_instance
     from neuralns.problem.formats.detect import write_solution as write_solution
     from neuralns.problem.generate import generate_solomon as generate_solomon
+    from neuralns.problem.generate import generate_windows as generate_windows
     from neuralns.problem.generate import generate_x as generate_x
     from neuralns.problem.initial import nearest_insertion as nearest_insertion
     from neuralns.problem.initial import random_tours as random_tours
@@ -110,6 +111,7 @@ _HOMES = {
     ),
     "problem.generate": (
         "generate_solomon",
+        "generate_windows",
         "generate_x",
     ),
     "problem.initial": (

@@ -33,7 +33,7 @@ def test_peers_prints_a_table_writes_results_and_runs_nothing_twice(tmp_path: Pa
     [
         (("P-n16-k8", "--solvers", "nobody"), "solver 'nobody' is not known"),
         (("nosuch", "--solvers", "neuralns"), "no such file"),
-        (("RC101", "--solvers", "neuralns"), "RC101: no best known cost to compare with"),
+        (("RC101", "--ignore", "windows", "--solvers", "neuralns"), "RC101: no best known cost to compare with"),
         (("P-n16-k8", "--output", "/absent/folder/x.csv"), "folder /absent/folder does not exist"),
         (("P-n16-k8", "--plot", "x.bmp"), "a picture's name must end with"),
     ],

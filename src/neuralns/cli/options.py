@@ -20,7 +20,7 @@ Ignore = Annotated[
     typer.Option(
         "--ignore",
         metavar="KEY",
-        help="Go on without what a file has and is not supported; may be given several times.",
+        help="Go on without what an instance has: a key that is not supported, windows or vehicles; may be repeated.",
     ),
 ]
 Customers = Annotated[
@@ -33,7 +33,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to s
 Setting = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="paper (100 per route, coordinates scaled to 1, no capacity) or distance (as it is)."
+        metavar="NAME", help="paper (100 per route, coordinates scaled to 1, no capacity) or distance (no windows)."
     ),
 ]
 MdpPortfolio = Annotated[

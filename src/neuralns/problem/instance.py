@@ -241,7 +241,7 @@ class Instance:
         """Return the instance without some of its rules: ``windows`` (all that has to do with time) or ``vehicles``.
 
         The best known cost is kept only if nothing changed. Without windows a limit on vehicles, which is often meant
-        for routes with windows, is gone as well.
+        for routes with windows, is gone as well, and so is rounding ``dimacs``, the convention of costs with windows.
 
         >>> timed = Instance("one", [0, 1], 1, [[0, 0], [3, 4]], windows=[[0, 20], [8, 9]], service=[0, 5])
         >>> timed.timed, timed.without("windows").timed
@@ -252,8 +252,10 @@ class Instance:
             if part not in PARTS:
                 raise InputError(f"{part!r} cannot be left out of an instance, only {' and '.join(PARTS)}.")
             changes |= PARTS[part]
-        if all(getattr(self, field) == value for field, value in changes.items()):
+        if all(getattr(self, field) is None for field in changes):
             return self
+        if "windows" in parts and self.windows is not None and self.rounding == "dimacs":
+            changes["rounding"] = "none"
         return replace(self, **changes, best_known=None)
 
     def with_objective(self, objective: str) -> Instance:
@@ -375,7 +377,9 @@ def _vehicles(name: str, value: Any) -> int:
     return int(number)
 
 
-def _names(name: str, values: Sequence[str], nodes: int) -> tuple[str, ...]:
+def _names(name: str, values: Any, nodes: int) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"{name}: names must be a list of texts.")
     names = tuple(values)
     if len(names) != nodes:
         raise InputError(f"{name}: {len(names)} names do not fit {nodes} demands.")
