@@ -29,6 +29,10 @@ def forgetful(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
     return [[1]]
 
 
+def idle(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    return []
+
+
 def endless(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
     while True:
         time.sleep(1)
@@ -64,11 +68,11 @@ def test_every_solver_runs_on_every_instance_and_seed_and_a_second_call_adds_onl
 
 
 def test_an_infeasible_solution_counts_as_infinitely_bad_and_is_named(tmp_path: Path) -> None:
-    runs = run_solvers({"forgetful": forgetful}, [read("P-n16-k8")], 1, 1, tmp_path / "runs.csv")
-    assert not runs[0].feasible
-    assert runs[0].fault == "customer 2 is not visited."
+    runs = run_solvers({"forgetful": forgetful, "idle": idle}, [read("P-n16-k8")], 1, 1, tmp_path / "runs.csv")
+    assert [run.feasible for run in runs] == [False, False]
+    assert [run.fault for run in runs] == ["customer 2 is not visited.", "no routes were found."]
     assert read_rows(tmp_path / "runs.csv", SolverRun) == runs
-    assert mean_gaps(runs) == {"P-n16-k8": {"forgetful": float("inf")}}
+    assert mean_gaps(runs) == {"P-n16-k8": {"forgetful": float("inf"), "idle": float("inf")}}
 
 
 def test_seeds_and_seconds_tell_runs_apart(tmp_path: Path) -> None:

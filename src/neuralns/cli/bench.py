@@ -12,6 +12,7 @@ from rich.table import Table
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
+from neuralns.errors import InputError
 
 if TYPE_CHECKING:
     from neuralns.experiments.peer_comparison import PeerComparison
@@ -76,6 +77,8 @@ def peers(
 
     if plot is not None:
         check_plot_path(plot)
+        if objective == "vehicles":
+            raise InputError("--plot draws gaps to best known costs, and with --objective vehicles there are none.")
     names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
     messages = plain_console(stderr=True, soft_wrap=True)
     problems = _read_all(instances, ignore, rounding)
@@ -87,10 +90,10 @@ def peers(
         "mean gap to the best known cost in %" if objective == "distance" else "mean number of vehicles, and distance"
     )
     roundings = ", ".join(sorted({instance.rounding for instance in problems}))
-    printer.print(f"{what}, {time:g} s on one core, {seeds} seeds, rounding {roundings}")
+    printer.print(f"{what}, {time:g} s on one core, {seeds} seeds, rounding {roundings}", soft_wrap=True)
     printer.print(_peer_table(found))
     for sentence in _peer_sentences(found):
-        printer.print(sentence)
+        printer.print(sentence, soft_wrap=True)
     if plot is not None:
         lines = {
             solver: [(found.customers[name], gaps[solver]) for name, gaps in found.gaps.items()]
@@ -122,7 +125,7 @@ def _peer_sentences(found: PeerComparison) -> list[str]:
     """Return what a table does not say: how far neuralns is from the best peer, who is ahead, who broke a rule."""
     sentences = []
     best = found.best_peer
-    if found.objective == "distance" and best is not None and found.means[best] > 0:
+    if found.objective == "distance" and best is not None and 0 < found.means[best] < math.inf:
         ratio = found.means["neuralns"] / found.means[best]
         sentences.append(f"neuralns: {ratio:.2f} times the gap of {best}, the best peer")
     if len(found.solvers) > 1:
