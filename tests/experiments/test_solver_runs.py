@@ -149,7 +149,7 @@ def test_a_failing_solver_and_a_foreign_file_are_refused(tmp_path: Path) -> None
 def test_every_installed_peer_gives_feasible_routes(name: str, tmp_path: Path) -> None:
     if name not in installed_peers():
         pytest.skip(f"{name} is not installed")
-    for instance in (read("E-n22-k4"), read("C101", ignore=["vehicles", "windows"]).first(25)):
+    for instance in (read("E-n22-k4"), read("C101").first(25)):
         known = replace(instance, best_known=instance.best_known or 100.0)
         runs = run_solvers({name: PEERS[name][1]}, [known], 1, 1, tmp_path / "runs.csv")
         assert runs[0].feasible
