@@ -208,6 +208,7 @@ def load_routes(state, customers, starts):
         state.place[customer] = customer - 1
     state.n_bank = 0
     state.n_taken = 0
+    state.absence[:] = 1.0
     state.present = state.customers
     checkpoint(state)
     for number in range(len(starts) - 1):

@@ -39,6 +39,7 @@ class Message:
     iteration: int
     current: float
     best: float
+    rank: tuple[int, int, float]
     temperature: float
     uses: dict[str, int]
     routes: tuple[tuple[int, ...], ...]
@@ -146,7 +147,7 @@ def _coordinate(
             continue
         if ended is None:
             together = _together(setup, messages)
-            tell_best(Solution(setup.instance, min(messages, key=lambda message: message.best).routes), together)
+            tell_best(Solution(setup.instance, min(messages, key=lambda message: message.rank).routes), together)
             ended = watch(together)
             if (
                 ended is None
@@ -165,7 +166,7 @@ def _coordinate(
             _warn_of_lost(len(connections) - len(present) - len(silent), len(connections))
             return messages, silent[0] if silent else reason
         # What a worker found that was killed since is not lost: the others may go on from it.
-        best = min(latest, key=lambda worker: (latest[worker].best, worker))
+        best = min(latest, key=lambda worker: (latest[worker].rank, worker))
         worst = max(present, key=lambda worker: (latest[worker].current, worker))
         answers: dict[int, Any] = dict.fromkeys(sorted(present))
         if worst != best:
@@ -192,10 +193,11 @@ def _together(setup: Setup, messages: list[Message]) -> Progress:
         max(message.time for message in messages),
         sum(message.iteration for message in messages),
         min(message.current for message in messages),
-        min(message.best for message in messages),
+        min(messages, key=lambda message: message.rank).best,
         messages[0].temperature,
         {name: sum(message.uses[name] for message in messages) for name in messages[0].uses},
         len(messages),
+        min(messages, key=lambda message: message.rank).rank[0],
     )
 
 
@@ -282,6 +284,7 @@ def _message_of(search: Search) -> Message:
         progress.iteration,
         progress.current,
         progress.best,
+        search.rank,
         progress.temperature,
         progress.uses,
         search.best().routes,

@@ -113,6 +113,11 @@ class Result:
         return [list(route) for route in self.best.routes]
 
     @property
+    def unserved(self) -> tuple[int, ...]:
+        """Customers on no route, because nobody can serve them or the vehicles are too few."""
+        return self.best.unserved
+
+    @property
     def feasible(self) -> bool:
         """Whether the best solution keeps every rule."""
         return self.best.feasible

@@ -43,6 +43,7 @@ class Setup:
     acceptance: Acceptance
     temperatures: tuple[float, float]
     initial: Solution
+    fewest_vehicles: bool = False
 
     def starting_from(self, initial: Solution) -> Setup:
         """Return the same from another solution."""
@@ -59,8 +60,12 @@ def make_setup(
     acceptance: Acceptance | None = None,
     initial: Solution | str | os.PathLike[str] = "savings",
     seed: int | np.random.SeedSequence = 0,
+    fewest_vehicles: bool = False,
 ) -> Setup:
-    """Return the setup of a search, each choice left out being the default; ``seed`` is that of a random start."""
+    """Return the setup of a search, each choice left out being the default; ``seed`` is that of a random start.
+
+    ``fewest_vehicles`` puts the number of vehicles before the cost.
+    """
     selector = Uniform() if selector is None else selector
     portfolio = portfolio_for(selector) if portfolio is None else portfolio
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
@@ -68,7 +73,8 @@ def make_setup(
     # Random tours say nothing about the distances in good routes.
     typical = savings_in(instance, stop.time) if isinstance(initial, str) and initial == "random" else first
     quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
-    return Setup(instance, stop, selector, portfolio, quotas, acceptance, acceptance.temperatures(typical), first)
+    temperatures = acceptance.temperatures(typical)
+    return Setup(instance, stop, selector, portfolio, quotas, acceptance, temperatures, first, fewest_vehicles)
 
 
 def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop) -> None:

@@ -48,6 +48,7 @@ def solve(
     acceptance: Acceptance | None = None,
     initial: Solution | str | os.PathLike[str] = "savings",
     workers: int = 1,
+    objective: str | None = None,
     callbacks: Iterable[Callback] = (),
     on_best: OnBest | None = None,
 ) -> Result:
@@ -81,6 +82,9 @@ def solve(
     workers
         Searches on so many cores at once, from different seeds, which exchange their best solution about 20 times.
         Limits of iterations count for each of them.
+    objective
+        What to minimise: ``distance``, ``duration`` (working time, waiting included), ``vehicles`` (fewest vehicles,
+        then distance), or weights such as ``distance=1,duration=0.5,vehicles=100``; by default the instance's costs.
     callbacks
         Called with a `Progress` several times a second; one that returns True ends the search.
     on_best
@@ -96,6 +100,12 @@ def solve(
     """
     if not isinstance(instance, Instance):
         instance = read(instance)
+    fewest = objective == "vehicles"
+    if objective is not None:
+        instance = instance.with_objective(objective)
+    if len(instance.unservable) == instance.customers:
+        first = next(iter(instance.unservable.values()))
+        raise InputError(f"{instance.name}: no customer can be served; of customer 1, {first}.")
     if isinstance(stop, int | float | np.integer | np.floating) and not isinstance(stop, bool):
         stop = MaxTime(float(stop))
     if stop is None:
@@ -136,12 +146,22 @@ def solve(
     with Interrupts() as interrupts:
         begin = perf_counter()
         setup = make_setup(
-            instance, stop, selector, operators, scale=quotas, acceptance=acceptance, initial=initial, seed=start_seed
+            instance,
+            stop,
+            selector,
+            operators,
+            scale=quotas,
+            acceptance=acceptance,
+            initial=initial,
+            seed=start_seed,
+            fewest_vehicles=fewest,
         )
         trace = Trace(operators.names)
         listeners = tuple(callbacks)
         wishes: list[bool] = []
-        told = [setup.initial.cost]
+        told: list[tuple[int, int, float]] = [
+            (len(setup.initial.unserved), len(setup.initial.routes) * fewest, setup.initial.cost)
+        ]
 
         def watch(progress: Progress) -> str | None:
             trace.add(progress)
@@ -149,8 +169,9 @@ def solve(
             return interrupts.caught or ("callback" if any(wishes) else None)
 
         def tell_best(best: Solution, progress: Progress) -> None:
-            if on_best is not None and progress.best < told[0]:
-                told[0] = progress.best
+            rank = (len(best.unserved), len(best.routes) * fewest, progress.best)
+            if on_best is not None and rank < told[0]:
+                told[0] = rank
                 wishes.append(on_best(best, progress) is True)
 
         own = has_own_functions(setup)
@@ -179,7 +200,7 @@ def solve(
             times = [search.decision_times]
         else:
             messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best, lambda: interrupts.again)
-            best = Solution(instance, min(messages, key=lambda message: message.best).routes)
+            best = Solution(instance, min(messages, key=lambda message: message.rank).routes)
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)

@@ -59,4 +59,4 @@ class Trials:
         search = Search(setup, search_seed, time.perf_counter())
         while search.reason_to_stop() is None:
             search.advance()
-        return search.best().cost
+        return search.penalised_cost
