@@ -187,5 +187,6 @@ def play_oracle(lanes: Lanes, pair: Fixed, rollouts: int = ROLLOUTS) -> npt.NDAr
             addresses, copy, mdp.portfolio.tables, destroy, repair, rollouts, longs, floats, uses
         ),
         "oracle",
+        copy,
     )
     return uses

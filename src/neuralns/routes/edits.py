@@ -6,8 +6,8 @@ from neuralns.compiled.caching import compiled
 from neuralns.routes.evaluate import distance, note_insertion, note_removal
 from neuralns.routes.journal import restore, save_node, save_slot
 
-NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL = range(5)
-"""Values of ``State.fault``: what an operator did that had to be refused."""
+NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = range(6)
+"""Values of ``State.fault``: what an operator did that had to be refused, or that a function of a user's own failed."""
 
 
 @compiled
