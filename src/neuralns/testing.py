@@ -117,7 +117,8 @@ def _in_a_process(source: Path, name: str, phase: str, folder: str, seconds: flo
     if done.returncode == -signal.SIGALRM:
         what = f"gave no answer in {seconds:g} s (an endless loop?)"
     else:
-        what = f"ended the process (exit code {done.returncode})"
+        last = "".join(done.stderr.splitlines()[-1:])
+        what = f"ended the process (exit code {done.returncode}{last and ': '}{last})"
     return Report(name, phase, f"{_called(name, phase)} {what}.")
 
 
