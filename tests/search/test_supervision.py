@@ -110,6 +110,15 @@ def disturb():
         time.sleep(0.7)
         os.kill(os.getpid(), getattr(signal, name))
 
+def disturb_trials():
+    while not any("ThreadPool" in thread.name for thread in threading.enumerate()):
+        time.sleep(0.1)
+    time.sleep(2.0)
+    disturb()
+
+if what == "best-fixed" and signals:
+    threading.Thread(target=disturb_trials, daemon=True).start()
+
 def begin(progress):
     if progress.iteration == 0 and not threading.active_count() > 2:
         threading.Thread(target=disturb, daemon=True).start()
@@ -180,6 +189,13 @@ def test_trials_for_the_best_pair_end_with_the_best_that_they_found(program: Pat
     reason, iterations, feasible, _, said = run(program, "best-fixed", 2, 1)
     assert (reason, iterations, feasible) == ("operator 'stuck' (no answer)", 0, True)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT", "SIGINT"]])
+def test_signals_end_trials_too(program: Path, signals: list[str]) -> None:
+    reason, iterations, feasible, *_ = run(program, "best-fixed", 600, 1, *signals)
+    assert reason in ("operator 'stuck' (no answer)", signals[0])
+    assert (iterations, feasible) == (0, True)
 
 
 @pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT", "SIGINT"]])
