@@ -97,6 +97,7 @@ def solve(
     from neuralns.search.solve import solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
     from neuralns.selection.names import selector_named
+    from neuralns.selection.selector import new_memory_of
 
     stop = Stop()
     if time is not None:
@@ -114,7 +115,7 @@ def solve(
     if loaded and "," not in chosen.name and chosen.name != "own":
         chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
     if not isinstance(chooser, str):
-        chooser.start(chosen)
+        new_memory_of(chooser, chosen, 1)
     quotas = options.parse_scale(scale)
     problems = [read(source, rounding, customers, vehicle_cost, ignore or ()) for source in instances]
     # The solution beside an instance is read as its best known one, unless it is ours.
@@ -190,8 +191,8 @@ def solve(
             if result.stopped_by.startswith("SIG"):
                 messages.print(f"stopped by {result.stopped_by}; this is the best found so far")
                 break
-            if result.stopped_by.endswith("(no answer)"):
-                break  # it would give none for the next instance either
+            if result.stopped_by.endswith(("(no answer)", "(failed)")):
+                break  # it would do so on the next instance too
 
     if as_json:
         print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))

@@ -30,7 +30,7 @@ from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.trials import Trials
 from neuralns.selection.names import selector_named, split_names
-from neuralns.selection.selector import Selector
+from neuralns.selection.selector import Selector, new_memory_of
 from neuralns.selection.uniform import Uniform
 
 CURVE_POINTS = 60
@@ -283,7 +283,7 @@ def _expect_usable(
 ) -> None:
     """Refuse a selector that does not know the operators or the size, or whose training an instance was part of."""
     for instance in instances:
-        selector.start(portfolio, instance.customers)
+        new_memory_of(selector, portfolio, instance.customers)
         if instance.name in selector.trained_on() and not training_instances:
             raise InputError(
                 f"{name}: was trained on {instance.name!r}, so a comparison there is no test; leave it out, or say "

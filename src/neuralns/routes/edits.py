@@ -9,8 +9,8 @@ from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
-NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL = range(5)
-"""Values of ``State.fault``: what an operator did that had to be refused."""
+NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = range(6)
+"""Values of ``State.fault``: what an operator did that had to be refused, or that a function of a user's own failed."""
 
 
 @compiled

@@ -81,7 +81,8 @@ class Result:
         the processor has no counter to measure it by.
     stopped_by
         ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, the name of a rule of your own, the
-        signal's name, ``lost workers`` if all were killed, or who gave no answer: ``operator 'mine' (no answer)``.
+        signal's name, ``lost workers`` if all were killed, or who gave no answer or failed:
+        ``operator 'mine' (no answer)``.
     """
 
     best: Solution

@@ -12,17 +12,21 @@ import numpy.typing as npt
 
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.clock import HAS_COUNTER
+from neuralns.compiled.failures import catching
 from neuralns.compiled.structs import Struct
+from neuralns.errors import GivenUpError
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution
-from neuralns.routes.edits import disband_route
-from neuralns.routes.transfer import flatten, load_solution, new_state, routes_of, unflatten
+from neuralns.routes.edits import FAILED
+from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, routes_of, unflatten
 from neuralns.search import loop
 from neuralns.search.setup import Setup
+from neuralns.search.step import CHOOSING, UPDATING, called
 from neuralns.search.stopping import Stop
 from neuralns.selection.in_python import Outcome, Situation
+from neuralns.selection.selector import new_memory_of
 
 SEGMENT_SECONDS = 0.05
 """Between two segments of about this length Python looks at the clock, callbacks and signals."""
@@ -80,8 +84,11 @@ class Progress:
 class Search:
     """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
-    ``on_best`` is called at every new best solution, in the middle of a segment if need be.
+    ``on_best`` is called at every new best solution, in the middle of a segment if need be. ``in_python`` says whether
+    a selector written in Python is being asked or told.
     """
+
+    in_python = False
 
     def __init__(
         self,
@@ -99,7 +106,7 @@ class Search:
         self._status = self._state.status
         # As the solution itself says, which may differ in the last digits from the sum of many edits.
         self._status.start = self._status.current = self._status.best = first.cost + self._penalties
-        self._memory = selector.start(portfolio, instance.customers)
+        self._memory = new_memory_of(selector, portfolio, instance.customers)
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
         self._run = self._new_run()
@@ -109,6 +116,7 @@ class Search:
             self._seek_fewer()
         self._size = selector.asked_every or FIRST_SEGMENT
         self._asking = 0.0
+        self._failure: tuple[int, str] | None = None
         self._pair: tuple[str, str] = ("", "")
         self._asked: tuple[Situation, npt.NDArray[np.int64]]
 
@@ -133,10 +141,17 @@ class Search:
         """Iterations done."""
         return int(self._status.iteration)
 
-    @property
-    def running(self) -> int:
-        """Which function was called last (see `step`)."""
-        return int(self._status.running)
+    def called(self, running: int | None = None) -> str:
+        """Return which function was called last, or is meant, as sentences name it."""
+        setup = self.setup
+        number = int(self._status.running) if running is None else running
+        return called(number, setup.portfolio, setup.selector.name, setup.acceptance, setup.stop.rules)
+
+    def _note_failure(self, said: str) -> None:
+        """Take note of an exception in a compiled function; the fault ends the segment."""
+        if self._failure is None:
+            self._failure = (int(self._status.running), said)
+        self._state.fault = FAILED
 
     @property
     def mean_cost(self) -> float:
@@ -181,7 +196,11 @@ class Search:
             self._ask()
         end = self.iteration + size
         while True:
-            code = self._segment(self._state, setup.portfolio.tables, self._run, max(0, end - self.iteration))
+            with catching(self._note_failure):
+                code = self._segment(self._state, setup.portfolio.tables, self._run, max(0, end - self.iteration))
+            if self._failure is not None:
+                running, said = self._failure
+                raise GivenUpError(self.called(running), said)
             if code != FINE:
                 raise broken_contract(
                     code, setup.portfolio, setup.selector.name, self._run.operator, self._status.quota, self._state
@@ -212,7 +231,9 @@ class Search:
             tuple(entry.name for entry in portfolio.repairs),
         )
         begin = time.perf_counter()
+        status.running, self.in_python = CHOOSING, True
         self._pair = self.setup.selector.ask(situation, self._memory)
+        self.in_python = False
         self._asking += time.perf_counter() - begin
         place = situation.destroys.index(self._pair[0])
         self._asked = (situation, self.destroy_counts[place].copy())
@@ -223,7 +244,9 @@ class Search:
         begin = time.perf_counter()
         used, accepted, improved, new_best = map(int, counts)
         change = self._status.current - situation.current
+        self._status.running, self.in_python = UPDATING, True
         self.setup.selector.tell(Outcome(*self._pair, used, accepted, improved, new_best, change))
+        self.in_python = False
         self._asking += time.perf_counter() - begin
 
     def reason_to_stop(self) -> str | None:
@@ -324,8 +347,7 @@ class Search:
             self._seek_cheaper()
             return
         self._run.fewest = 1
-        disband_route(state)
-        state.vehicles = int(self._run.routes) - 1
+        do_without_route(state, int(self._run.routes) - 1)
         self._status.current = state.cost
 
     def _seek_cheaper(self) -> None:

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, InputWarning
+from neuralns.errors import GivenUpError, InputError, InputWarning
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
@@ -24,8 +24,9 @@ from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_of
 from neuralns.search.stopping import MaxTime, Stop
-from neuralns.search.supervision import NO_ANSWER, Supervised, has_own_functions
+from neuralns.search.supervision import Supervised, has_own_functions
 from neuralns.search.trials import Trials
+from neuralns.selection.fixed import fixed_pairs
 from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector, new_memory_of
 
@@ -61,8 +62,8 @@ def solve(
     stop
         When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``, or a number
         of seconds; 10 s by default. Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
-        So it is, with a warning, if an operator, a selector or a rule of your own gives no answer when the time is over
-        or a signal has come.
+        So it is, with a warning, if an operator, a selector or a rule of your own fails, or gives no answer: when the
+        time is over, when a signal has come, or for a minute.
     time
         Seconds to search, in addition to what ``stop`` says.
     selector
@@ -127,10 +128,21 @@ def solve(
         raise InputError(f"acceptance {acceptance!r:.60} is not a rule such as SimulatedAnnealing() or HillClimbing().")
     if not isinstance(selector, Selector | str):
         raise InputError(f"selector {selector!r:.60} is neither a name nor a Selector.")
+    given_up: GivenUpError | None = None
+    caught: str | None = None
     if selector == "best-fixed":
         choices = portfolio_of(portfolio)
         share = TRIALS_SHARE / (len(choices.destroys) * len(choices.repairs))
-        selector = Trials([instance], choices, stop, share, scale, initial, acceptance).best_fixed()
+        trials = Trials([instance], choices, stop, share, scale, initial, acceptance)
+        with Interrupts() as interrupts:
+            try:
+                selector = trials.best_fixed()
+            except GivenUpError as error:
+                given_up, selector = error, fixed_pairs(choices)[0]
+        caught = interrupts.caught
+        if given_up is not None or caught is not None:
+            # The search ends here; the trials have its best solution.
+            initial = min(trials.found, key=lambda found: found.cost, default=initial)
         stop = stop.scaled(1 - TRIALS_SHARE)
     elif isinstance(selector, str):
         selector = selector_named(selector)
@@ -159,14 +171,13 @@ def solve(
         trace = Trace(operators.names)
         listeners = tuple(callbacks)
         wishes: list[bool] = []
-        told: list[tuple[int, int, float]] = [
-            (len(setup.initial.unserved), len(setup.initial.routes) * fewest, setup.initial.cost)
-        ]
+        first = setup.initial
+        told = [(len(first.unserved), len(first.routes) * fewest, first.cost)]
 
         def watch(progress: Progress) -> str | None:
             trace.add(progress)
             wishes.extend(listener(progress) is True for listener in listeners)
-            return interrupts.caught or ("callback" if any(wishes) else None)
+            return interrupts.caught or caught or ("callback" if any(wishes) else None)
 
         def tell_best(best: Solution, progress: Progress) -> None:
             rank = (len(best.unserved), len(best.routes) * fewest, progress.best)
@@ -174,27 +185,25 @@ def solve(
                 told[0] = rank
                 wishes.append(on_best(best, progress) is True)
 
-        own = has_own_functions(setup)
-        interrupts.patient = own or workers > 1
-        if workers == 1:
+        interrupts.patient = has_own_functions(setup) or workers > 1
+        reason: str | GivenUpError | None = given_up
+        if workers == 1 or given_up is not None or caught is not None:
             hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
 
             def start(hook: Callable[[Search], object] | None) -> Search:
                 return Search(setup, search_seeds[0], begin, hook)
 
-            supervised = None
-            if own:
-                supervised = Supervised(start, hook, lambda: interrupts.caught is not None, lambda: interrupts.again)
-            search = start(hook) if supervised is None else supervised.search
-            reason = watch(search.progress()) or search.reason_to_stop()
-            while reason is None:
-                silent = None
-                if supervised is None:
-                    search.advance()
-                else:
-                    silent = supervised.advance()
-                reason = search.reason_to_stop()
-                reason = silent or watch(search.progress()) or reason
+            with Supervised(start, hook) as supervised:
+                search = supervised.search
+                reason = reason or watch(search.progress()) or search.reason_to_stop()
+                while reason is None:
+                    try:
+                        supervised.advance()
+                    except GivenUpError as error:
+                        reason = error
+                    else:
+                        reason = search.reason_to_stop()
+                        reason = watch(search.progress()) or reason
             best, iterations = search.best(), search.iteration
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
             times = [search.decision_times]
@@ -206,11 +215,10 @@ def solve(
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
             repair_counts = np.sum([message.repair_counts for message in messages], axis=0)
         runtime = perf_counter() - begin
-    if reason.endswith(NO_ANSWER):
-        who = reason.removesuffix(NO_ANSWER).strip()
-        sentence = f"{who} gave no answer (an endless loop?) and was given up; this is the best found before."
-        warnings.warn(sentence, InputWarning, stacklevel=2)
-        if not best.feasible:  # read while it was being written
+    if isinstance(reason, GivenUpError):
+        warnings.warn(reason.but("this is the best found before"), InputWarning, stacklevel=2)
+        reason = reason.reason
+        if best.broken_rules():  # read while it was being written
             best = setup.initial
 
     return Result(
