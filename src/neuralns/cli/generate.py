@@ -20,6 +20,7 @@ def generate(
         float | None, typer.Option(metavar="R", help="Customers on a route (x only); drawn from 3 to 25 by default.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed, same instance.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Generate an instance.
 
@@ -30,12 +31,13 @@ def generate(
         neuralns generate like-rc101.json --family solomon --positions mixed
     """
     from neuralns.errors import InputError
-    from neuralns.files import check_suffix, check_writable
+    from neuralns.files import check_new, check_suffix, check_writable
     from neuralns.problem.formats.detect import INSTANCE_SUFFIXES, write_instance
     from neuralns.problem.generate import generate_solomon, generate_x
 
     check_writable(output)
     check_suffix(output, INSTANCE_SUFFIXES)
+    check_new(output, force)
     kind: Any = positions
     if family == "x":
         place: Any = depot

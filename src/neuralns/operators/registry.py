@@ -19,7 +19,7 @@ from numba.core.errors import NumbaError
 from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.errors import InputError, OperatorError
-from neuralns.files import run_python_file
+from neuralns.operators.own_file import run_python_file
 from neuralns.routes.layout import state_type
 
 Phase = Literal["destroy", "repair"]

@@ -51,7 +51,7 @@ def euclidean(coordinates: Floats) -> Floats:
 EMBED_LIMIT = 1000
 """Most nodes that points are fitted to all at once; the time for it grows with their third power."""
 LANDMARKS = 100
-"""Nodes that stand for all where there are more; so few that numpy's threads, slow on a busy machine, stay out of it."""
+"""Nodes that stand for all where there are more: so few that numpy starts no threads, slow on a busy machine."""
 
 
 def ceiled(coordinates: Floats) -> Floats:
