@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 
@@ -40,15 +41,22 @@ class Trials:
     workers: int = 1
 
     def best_fixed(self) -> Fixed:
-        """Return the best pair."""
+        """Return the best pair; Ctrl-C ends the trials under way, and with them the whole."""
         pairs = fixed_pairs(self.portfolio)
         trials = [(pair, instance) for pair in pairs for instance in self.instances]
+        given_up = Event()
         with ThreadPoolExecutor(self.workers) as pool:
-            found = list(pool.map(lambda trial: self._cost(*trial), trials))
+            waiting = [pool.submit(self._cost, *trial, given_up) for trial in trials]
+            try:
+                found = [each.result() for each in waiting]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                given_up.set()
+                raise
         costs = np.array(found).reshape(len(pairs), len(self.instances))
         return pairs[int((costs / costs.min(axis=0)).mean(axis=1).argmin())]
 
-    def _cost(self, pair: Fixed, instance: Instance) -> float:
+    def _cost(self, pair: Fixed, instance: Instance, given_up: Event) -> float:
         # The seeds are those of a search by `solve`: one for the start, one for the rest.
         start_seed, search_seed = np.random.SeedSequence(TRIAL_SEED).spawn(2)
         setup = make_setup(
@@ -57,6 +65,6 @@ class Trials:
         )  # fmt: skip
         prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop)
         search = Search(setup, search_seed, time.perf_counter())
-        while search.reason_to_stop() is None:
+        while search.reason_to_stop() is None and not given_up.is_set():
             search.advance()
         return search.best().cost
