@@ -226,9 +226,7 @@ def test_ctrl_c_during_the_trials_answers_at_once_and_keeps_finished_runs(tmp_pa
     said = process.communicate(timeout=600)[1]
     assert time.monotonic() - begin < 30
     assert process.returncode == 130
-    assert said.splitlines()[-1] == (
-        f"stopped; finished runs are kept in {table}, and the same command goes on from there."
-    )
+    assert said.splitlines()[-1] == (f"stopped; finished runs are kept in {table}, and the same command goes on.")
     assert "Traceback" not in said
     assert table.read_bytes() == before
 

@@ -100,9 +100,7 @@ def compare(
                 notify=show, say=messages.print,
             )  # fmt: skip
     except KeyboardInterrupt:
-        kept = (
-            "" if output is None else f"; finished runs are kept in {output}, and the same command goes on from there"
-        )
+        kept = "" if output is None else f"; finished runs are kept in {output}, and the same command goes on"
         messages.print(f"stopped{kept}.")
         raise typer.Exit(130) from None
     if plot is not None:
