@@ -230,5 +230,5 @@ def test_a_large_matrix_is_made_a_state_in_a_moment() -> None:
     instance = Instance("large", [0, *[1] * 2999], 100, matrix=euclidean(points))
     begin = time.process_time()
     new_state(instance, 0)
-    # Points fitted to all distances at once, or neighbours found by sorting, take several times as long.
-    assert time.process_time() - begin < 4
+    # Points fitted to all distances at once take more than twice as long as this.
+    assert time.process_time() - begin < 2
