@@ -21,7 +21,7 @@ from numba.core.dispatcher import Dispatcher
 
 from neuralns.compiled.structs import Struct
 from neuralns.errors import InputError, NeuralnsError
-from neuralns.files import run_python_file
+from neuralns.operators.own_file import run_python_file
 from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.operators.registry import Operator, operator, operators
 from neuralns.problem.initial import random_tours

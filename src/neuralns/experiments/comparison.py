@@ -228,6 +228,7 @@ def compare(
         tried = chosen.get(BEST_FIXED)
         if tried is not None and tried.selector is None:
             trials = Trials(problems, tried.portfolio, limit, TRIAL_SHARE, scale, initial, workers=workers)
+            say(f"looking for the best fixed pair in trials of {100 * TRIAL_SHARE:g} % of a run each ...")
             pair = trials.best_fixed()
             say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
             chosen[BEST_FIXED] = Contestant(pair, tried.portfolio, scale)

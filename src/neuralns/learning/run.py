@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -146,10 +147,11 @@ def run(
     if output is not None:
         shared = {"validation_rewards": list(scores), "test_rewards": tests, "seeds": list(seeds)}
         kept = Policy({**done.policy.card, **shared}, done.policy.tensors)
-        write_or_rescue(lambda path: write_policy(kept, path), output)
+        written = [write_or_rescue(partial(write_policy, kept), output)]
         if len(seeds) > 1:
             for seed, policy in zip(seeds, policies, strict=True):
-                write_or_rescue(partial(write_policy, policy), seed_file(output, seed))
+                written.append(write_or_rescue(partial(write_policy, policy), seed_file(output, seed)))
+        done = replace(done, written=tuple(written))
         if training.done and checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
     return done

@@ -20,7 +20,7 @@ from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.compiled.failures import is_own, lines_named
 from neuralns.errors import InputError, OperatorError
-from neuralns.files import run_python_file
+from neuralns.operators.own_file import run_python_file
 from neuralns.routes.layout import state_type
 
 Phase = Literal["destroy", "repair"]

@@ -171,8 +171,7 @@ def solve(
         trace = Trace(operators.names)
         listeners = tuple(callbacks)
         wishes: list[bool] = []
-        first = setup.initial
-        told = [(len(first.unserved), len(first.routes) * fewest, first.cost)]
+        told = [(len(setup.initial.unserved), len(setup.initial.routes) * fewest, setup.initial.cost)]
 
         def watch(progress: Progress) -> str | None:
             trace.add(progress)

@@ -25,7 +25,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 from neuralns.errors import InputError
-from neuralns.files import run_python_file
+from neuralns.operators.own_file import run_python_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.learned_roulette import learned_roulette

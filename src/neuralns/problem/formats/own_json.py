@@ -31,6 +31,8 @@ OPTIONAL: dict[str, float | None] = {
     "distance_cost": 1.0, "duration_cost": 0.0, "names": None,
 }  # fmt: skip
 """Fields that are written only where they say something, and what leaving them out means."""
+SOLUTION_FIELDS = ("format", "version", "instance", "cost", "rounding", "vehicle_cost", "routes")
+"""The fields of a solution."""
 
 
 def is_json(text: str) -> bool:
@@ -59,6 +61,10 @@ def read_json_solution(instance: Instance, path: FilePath, text: str) -> Solutio
     """Read the routes from the text of a JSON file; cost and rounding follow from the instance."""
     data = _parse(path, text)
     _expect_form(path, data, SOLUTION_FORM)
+    for key in data:
+        if key not in SOLUTION_FIELDS:
+            where = f", line {line}" if (line := _line_of(text, key)) else ""
+            raise InputError(f"{path}{where}: field {key!r:.60} is not known, only {', '.join(SOLUTION_FIELDS)}.")
     routes = data.get("routes")
     if not isinstance(routes, list) or not all(
         isinstance(route, list) and all(type(customer) is int for customer in route) for route in routes
