@@ -219,8 +219,8 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far() -> None:
         ("tiny.vrp --output tiny.vrp", "tiny.vrp: this command reads or writes that file already"),
         ("tiny.vrp --output tiny.sol", "tiny.sol: this command reads or writes that file already"),
         ("A-n32-k5 --output tiny.sol", "tiny.sol: exists and was not written by neuralns; choose another name."),
-        ("A-n32-k5 --output routes.txt", "routes.txt: the file name must end with .sol or .json."),
-        ("A-n32-k5 --output routes", "routes: the file name must end with .sol or .json."),
+        ("A-n32-k5 --output routes.txt", "routes.txt: the file name must end with .sol or .json or .csv."),
+        ("A-n32-k5 --output routes", "routes: the file name must end with .sol or .json or .csv."),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_any_search(
