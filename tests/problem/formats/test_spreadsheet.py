@@ -165,7 +165,7 @@ def test_places_across_the_date_line_are_near(tmp_path: Path) -> None:
 def test_a_speed_gives_minutes_in_the_plane_too(tmp_path: Path) -> None:
     assert loaded(tmp_path).times([0], [1]) == 5
     instance = loaded(tmp_path, speed=30)
-    assert (instance.distance(0, 1), instance.times([0], [1])) == (5, 10)
+    assert (instance.distance(0, 1), instance.times([0], [1]).item()) == (5, 10)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_a_matrix_gives_minutes_and_may_go_one_way(tmp_path: Path, matrix: str) 
 
 def test_a_matrix_without_names_has_the_order_of_the_rows(tmp_path: Path) -> None:
     instance = loaded(tmp_path, "name,x,y\nA,0,0\ndepot,3,4\n", None, "0,1\n2,0\n")
-    assert (instance.distance(0, 1), instance.times([0], [1])) == (5, 2)
+    assert (instance.distance(0, 1), instance.times([0], [1]).item()) == (5, 2)
 
 
 # --- Vehicles. --------------------------------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ from neuralns.problem.clock import format_time
 from neuralns.problem.distances import Floats, euclidean
 from neuralns.problem.formats.duration_table import read_durations
 from neuralns.problem.formats.fleet import LIMITS, Fleet, Shift, fleet_of_depot, read_fleet
+from neuralns.problem.formats.own_json import is_json
 from neuralns.problem.formats.sheet import EARLIEST, HARMLESS, LATEST, Columns, Sheet, Times, separator_of
-from neuralns.problem.formats.text import FilePath, naming
+from neuralns.problem.formats.solomon import is_solomon
+from neuralns.problem.formats.text import FilePath, naming, read_text
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import PARTS, Instance
 
@@ -45,6 +47,16 @@ def is_spreadsheet(text: str) -> bool:
     """Tell whether a text begins with a row of separated cells, as files of other formats do not."""
     start = text.lstrip()
     return separator_of(start) is not None and ":" not in start.partition("\n")[0] and "_SECTION" not in text
+
+
+def is_spreadsheet_file(path: FilePath) -> bool:
+    """Tell whether a file is a spreadsheet: by its name, or else by its text."""
+    if Path(path).suffix.lower() in (".csv", ".tsv"):
+        return True
+    if not Path(path).is_file():
+        return False
+    text = read_text(path)
+    return is_spreadsheet(text) and not is_json(text) and not is_solomon(text)
 
 
 def read_spreadsheet_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
