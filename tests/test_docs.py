@@ -39,6 +39,10 @@ def shortened(text: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
+    for name, table in re.findall(
+        r'^```csv title="(.+?)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        (tmp_path / name).write_text(table, encoding="utf-8")
     program = ""
     for block in blocks(page, "python"):
         if name := re.match(r"# (\w+\.py)\n", block):

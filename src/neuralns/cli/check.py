@@ -43,7 +43,7 @@ def check(
         instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
     )
     answer = read_solution(problem, solution)
-    faults, left_out = faults_of(answer), unserved_with_reasons(answer)
+    faults, left_out = faults_of(answer), unserved_with_reasons(answer, "it is on no route")
     # Routes to customers that do not exist have no cost.
     known = all(1 <= customer <= problem.customers for route in answer.routes for customer in route)
     if as_json:

@@ -93,8 +93,8 @@ def _rules(problem: Instance) -> dict[str, Any]:
         narrow = (begin > opens) | (end < closes)
         facts["horizon"] = [opens, closes if math.isfinite(closes) else None]
         facts["windows"] = float(narrow.mean())
-        widths = (end - begin)[narrow] / (closes - opens) if math.isfinite(closes) and closes > opens else []
-        facts["window_width"] = float(np.mean(widths)) if len(widths) else None
+        if math.isfinite(closes) and closes > opens and narrow.any():
+            facts["window_width"] = float((end - begin)[narrow].mean()) / (closes - opens)
     if problem.service is not None:
         facts["mean_service"] = float(problem.service[1:].mean())
     if problem.durations is not None:

@@ -42,16 +42,17 @@ def print_unserved(console: Console, name: str, left_out: list[dict[str, Any]]) 
         )
 
 
-def unserved_with_reasons(solution: Solution) -> list[dict[str, Any]]:
-    """Return the customers that a solution leaves out, each with its number, its name and the reason."""
-    instance = solution.instance
-    reasons = instance.unservable
-    few = "no route has a place for it"
-    if instance.vehicles is not None and len(solution.routes) >= instance.vehicles:
-        few = f"no route of the {instance.vehicles} vehicles has a place for it"
-        few = few if instance.vehicles > 1 else "the route of the only vehicle has no place for it"
+def unserved_with_reasons(solution: Solution, otherwise: str | None = None) -> list[dict[str, Any]]:
+    """Return the customers that a solution leaves out, each with its number, its name and the reason.
+
+    ``otherwise`` is that of a customer who could be served; by default, that the search found no place for it.
+    """
+    instance, reasons = solution.instance, solution.instance.unservable
+    if otherwise is None:
+        routes = f"the routes of {instance.vehicles} vehicles" if (instance.vehicles or 0) > 1 else "the route"
+        otherwise = f"no place was found for it on {routes}"
     return [
-        {"customer": customer, "name": instance.label(customer), "reason": reasons.get(customer, few)}
+        {"customer": customer, "name": instance.label(customer), "reason": reasons.get(customer, otherwise)}
         for customer in solution.unserved
     ]
 
