@@ -316,6 +316,7 @@ def test_a_demand_above_the_capacity_is_no_fault_of_the_file(tmp_path: Path) -> 
         ("name,x,y\n", "stops.csv: a depot and at least one customer are needed, 0 rows given."),
         ("name,x,y\ndepot,0,0\n", "stops.csv: a depot and at least one customer are needed, 1 rows given."),
         ("", "stops.csv: the table is empty."),
+        ("depot,0,0\nA,1,1\n", "stops.csv, row 1: no column has a name that is known, such as name, kind, x, y, lat, "),
         ("name,lat,lon\ndepot,91,0\nA,0,0\n", "stops.csv, row 2, column 'lat': '91' is not between -90 and 90."),
         ("name,lat,lon\ndepot,0,-181\nA,0,0\n", "stops.csv, row 2, column 'lon': '-181' is not between -180 and 180."),
         (

@@ -65,14 +65,11 @@ def _names_and_body(path: FilePath, table: Rows) -> tuple[list[str] | None, list
 
 
 def _numbers(path: FilePath, body: Rows, shift: int, decimal_comma: bool) -> Floats:
-    try:
-        quick = np.array([values for _, values in body]).astype(np.float64)
-        if np.isfinite(quick).all() and (quick >= 0).all():
-            return quick
-    except ValueError:
-        pass
     matrix = np.empty((len(body), len(body)))
     for place, (row, values) in enumerate(body):
+        if (quick := _plain_numbers(values)) is not None:
+            matrix[place] = quick
+            continue
         for column, cell in enumerate(values):
             try:
                 matrix[place, column] = value = parse_duration(cell, decimal_comma)
@@ -82,6 +79,18 @@ def _numbers(path: FilePath, body: Rows, shift: int, decimal_comma: bool) -> Flo
                 where = f"{path}, row {row}, column {column + shift + 1}"
                 raise InputError(f"{where}: {f'{cell!r:.60} {error}' if cell else 'the cell is empty'}.") from None
     return matrix
+
+
+def _plain_numbers(values: list[str]) -> Floats | None:
+    """Return a row that holds nothing but plain numbers, quickly; None for any other."""
+    together = "".join(values)
+    if not together.isascii() or "_" in together:
+        return None
+    try:
+        numbers = np.array([float(value) for value in values])
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() and (numbers >= 0).all() else None
 
 
 def _is_number(cell: str) -> bool:

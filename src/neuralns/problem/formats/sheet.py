@@ -63,7 +63,7 @@ def cells(path: FilePath, text: str | None = None) -> list[tuple[int, list[str]]
     number = 0
     try:
         for number, row in enumerate(reader, 1):
-            stripped = [" ".join(cell.split()) for cell in row]
+            stripped = list(map(str.strip, row))
             if any(stripped):
                 found.append((number, stripped))
     except csv.Error as error:
@@ -140,6 +140,9 @@ class Sheet:
                 raise InputError(f"{self.path}, row {line}: {both} both mean {what}.")
             elif columns[what].index(name) < columns[what].index(names[places[what]]):
                 places[what] = place
+        if unknown and not places:
+            known = ", ".join(columns)
+            raise InputError(f"{self.path}, row {line}: no column has a name that is known, such as {known}.")
         refuse_unsupported(self.path, unknown, ignore)
         return places
 
@@ -164,7 +167,8 @@ class Sheet:
     def text(self, index: int, column: str) -> str:
         """Return a cell; empty where the table has no such column."""
         place, row = self._places.get(column), self._table[index][1]
-        return "" if place is None or place >= len(row) else row[place]
+        # A cell may hold several lines; names are one.
+        return "" if place is None or place >= len(row) else " ".join(row[place].split())
 
     def number(self, index: int, column: str, least: float | None = 0.0) -> float | None:
         """Return the number in a cell, None if the cell is empty."""
