@@ -28,7 +28,7 @@ Ignore = Annotated[
     typer.Option(
         "--ignore",
         metavar="KEY",
-        help="Go on without windows, vehicles, or what a file has and is not supported; may be given several times.",
+        help="Go on without what an instance has: a key that is not supported, windows or vehicles; may be repeated.",
     ),
 ]
 Customers = Annotated[
