@@ -107,11 +107,13 @@ def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     for name, bars in _bars(solution).items():
         rows, starts, ends = np.array(bars, dtype=float).reshape(-1, 3).T
         height, colour, hatch = looks[name]
-        edge, width = ("white", 0.0) if hatch else (colour, 1.0)
+        if name in ("service", "late"):
+            # A service that takes no time is seen all the same.
+            ends = np.maximum(ends, starts + 0.2 * margin)
         if len(rows):
             axes.barh(
                 rows + middle, ends - starts, left=starts, height=height, color=colour, label=name, zorder=3,
-                hatch=hatch, edgecolor=edge, linewidth=width,
+                hatch=hatch, edgecolor="white", linewidth=0.0 if hatch else 0.4,
             )  # fmt: skip
     if len(windows):
         dot = {"marker": ".", "markerfacecolor": "#222222", "markeredgewidth": 0}
