@@ -136,7 +136,10 @@ def decides(rule: Acceptance, temperature: float, candidate: float, current: flo
     """Whether a rule accepts a candidate, of a cost, in place of a current and beside a best solution."""
     status = _JUDGED.status
     status.temperature, status.current, status.best = temperature, current, best
-    return bool(rule.compiled()(_JUDGED, candidate))
+    function = rule.compiled()
+    if rule.function is type(rule).accepts:
+        return bool(function(_JUDGED, candidate))
+    return bool(candidate <= function(_JUDGED))
 
 
 def _singles(state):

@@ -89,7 +89,7 @@ def solved() -> dict[str, Callable[[], Entry]]:
                 )
     for pair in ("string,blinks", "worst-node,greedy", "historical,regret-2", "zone,random-insertion"):
         found[f"fixed:{pair}"] = partial(routes, hundred, 1000, selector=f"fixed:{pair}", seed=3)
-    twenty = partial(read, "C101", None, 20)
+    twenty = partial(read, "C101", customers=20, ignore="windows")
     for policy in ("C101-20-distance", "gat-20-paper"):
         for every in (1, 4):
             found[f"{policy}, every {every}"] = partial(deciding, twenty, policy, every)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,15 +67,61 @@ CUST NO.  XCOORD.   YCOORD.    DEMAND   READY TIME  DUE DATE   SERVICE   TIME
     2      35.5       17          7          0       202         10
     3      55         45         13.25       0       197         10
 """
+TIMED = """NAME : timed
+TYPE : CVRPTW
+DIMENSION : 4
+VEHICLES : 2
+CAPACITY : 10
+SERVICE_TIME : 5
+EDGE_WEIGHT_TYPE : EUC_2D
+NODE_COORD_SECTION
+1 0 0
+2 3 4
+3 6 8
+4 0 5.5
+DEMAND_SECTION
+1 0
+2 4
+3 5
+4 6
+TIME_WINDOW_SECTION
+1 0 100
+2 10 20.5
+3 0 60
+4 30 90
+DEPOT_SECTION
+1
+-1
+EOF
+"""
 WITHOUT_TIMES = re.sub(r"( +\d+){3}$", "  0  0  0", SOLOMON, flags=re.MULTILINE)
 POINTS = [[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 5.5]]
 TINY = Instance("tiny", [0, 4, 5, 6], 10, POINTS, vehicle_cost=2.5, best_known=40)
+FULL = Instance(
+    "full",
+    [0, 4, 5, 60],
+    10,
+    POINTS,
+    rounding="dimacs",
+    vehicle_cost=2.5,
+    windows=[[0.0, 100.0], [10.0, 20.5], [-3.0, 60.0], [30.0, 90.0]],
+    service=[0, 5, 1 / 3, 0],
+    vehicles=2,
+    max_duration=80,
+    max_distance=70.5,
+)
+NAMED = replace(
+    FULL, names=("depot", "Ada", "Ben", "Cleo"), durations=np.ones((4, 4)), distance_cost=0.5, duration_cost=2.0
+)
 SERVED = Solution(TINY, [[1, 2], [3]])
 INSTANCES = {
     "vrplib": EUCLIDEAN,
     "explicit": EXPLICIT,
     "solomon": WITHOUT_TIMES,
+    "solomon-windows": SOLOMON,
+    "vrplib-windows": TIMED,
     "json": json.dumps(instance_to_json(TINY), indent=1),
+    "json-windows": json.dumps(instance_to_json(NAMED), indent=1),
 }
 SOLUTIONS = {
     "sol": "Route #1: 1 2\nRoute #2: 3\nCost 36\n",
@@ -92,9 +139,18 @@ def written(folder: Path, text: str, name: str = "tiny.vrp") -> Path:
 def assert_same(one: Instance, other: Instance) -> None:
     """Two instances hold the same, number by number."""
     assert (one.name, one.capacity, one.rounding) == (other.name, other.capacity, other.rounding)
-    assert one.vehicle_cost == other.vehicle_cost
-    np.testing.assert_array_equal(one.demands, other.demands)
-    for mine, theirs in ((one.coordinates, other.coordinates), (one.matrix, other.matrix)):
-        assert (mine is None) == (theirs is None)
-        if mine is not None and theirs is not None:
-            np.testing.assert_array_equal(mine, theirs)
+    for field in (
+        "vehicle_cost",
+        "vehicles",
+        "max_duration",
+        "max_distance",
+        "distance_cost",
+        "duration_cost",
+        "names",
+    ):
+        assert getattr(one, field) == getattr(other, field), field
+    for field in ("demands", "coordinates", "matrix", "windows", "service", "durations"):
+        mine, theirs = getattr(one, field), getattr(other, field)
+        assert (mine is None) == (theirs is None), field
+        if mine is not None:
+            np.testing.assert_array_equal(mine, theirs, field)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from neuralns.problem.formats.detect import write_solution as write_solution
     from neuralns.problem.formats.spreadsheet import read_spreadsheet as read_spreadsheet
     from neuralns.problem.generate import generate_solomon as generate_solomon
+    from neuralns.problem.generate import generate_windows as generate_windows
     from neuralns.problem.generate import generate_x as generate_x
     from neuralns.problem.initial import nearest_insertion as nearest_insertion
     from neuralns.problem.initial import random_tours as random_tours
@@ -112,6 +113,7 @@ _HOMES = {
     "problem.formats.spreadsheet": ("read_spreadsheet",),
     "problem.generate": (
         "generate_solomon",
+        "generate_windows",
         "generate_x",
     ),
     "problem.initial": (

@@ -28,14 +28,29 @@ def test_peers_prints_a_table_writes_results_and_runs_nothing_twice(tmp_path: Pa
     assert (again.code, again.stderr, again.stdout) == (0, "", first.stdout)
 
 
+def test_peers_prints_vehicles_and_distance_by_class_of_size(tmp_path: Path) -> None:
+    words = ("--solvers", "neuralns", "--objective", "vehicles", *SHORT, "--output", tmp_path / "x.csv")
+    outcome = invoke("bench", "peers", "P-n16-k8", "X-n110-k13", *words)
+    assert outcome.code == 0, outcome.stderr
+    lines = outcome.stdout.splitlines()
+    assert lines[0] == "mean number of vehicles, and distance, 0.1 s on one core, 1 seeds, rounding round"
+    assert [line.split("  ")[0] for line in lines[2:]] == [
+        "P-n16-k8", "X-n110-k13", "up to 100 customers", "101 to 200 customers", "mean",
+    ]  # fmt: skip
+    assert lines[2].split() == ["P-n16-k8", "8.00", "450.0"]
+    assert "P-n16-k8  neuralns  seed 1  8 vehicles, cost 450" in outcome.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (("P-n16-k8", "--solvers", "nobody"), "solver 'nobody' is not known"),
         (("nosuch", "--solvers", "neuralns"), "no such file"),
-        (("RC101", "--solvers", "neuralns"), "RC101: no best known cost to compare with"),
+        (("RC101", "--ignore", "windows", "--solvers", "neuralns"), "RC101: no best known cost to compare with"),
         (("P-n16-k8", "--output", "/absent/folder/x.csv"), "folder /absent/folder does not exist"),
         (("P-n16-k8", "--plot", "x.bmp"), "a picture's name must end with"),
+        (("P-n16-k8", "--plot", "x.png", "--objective", "vehicles"), "--plot draws gaps to best known costs"),
+        (("P-n16-k8", "--objective", "duration"), "objective 'duration' cannot be compared with other solvers"),
     ],
 )
 def test_peers_refuses_what_it_cannot_use(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from commands import invoke
-from neuralns import Instance, generate_solomon, generate_x, read
+from neuralns import Instance, generate_solomon, generate_windows, generate_x, read
+from texts import assert_same
 
 
 @pytest.mark.parametrize("suffix", [".vrp", ".json"])
@@ -21,8 +21,13 @@ from neuralns import Instance, generate_solomon, generate_x, read
             generate_x(30, "corner", "clustered", "unit", 5, 7),
         ),
         ("--family solomon --customers 30 --positions mixed --seed 7", generate_solomon(30, "mixed", 7)),
+        ("--windows --customers 30", generate_windows(30)),
+        (
+            "--windows --customers 30 --positions mixed --width wide --horizon long --window-share 0.5 --seed 7",
+            generate_windows(30, "mixed", "wide", "long", 0.5, 7),
+        ),
     ],
-    ids=["default", "x", "solomon"],
+    ids=["default", "x", "solomon", "windows", "other windows"],
 )
 def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, arguments: str, expected: Instance) -> None:
     path = tmp_path / f"new{suffix}"
@@ -30,10 +35,7 @@ def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, argu
     assert outcome.stdout == (
         f"{expected.name}: {expected.customers} customers, capacity {expected.capacity:g}, written to {path}\n"
     )
-    found = read(path)
-    np.testing.assert_array_equal(found.points, expected.points)
-    np.testing.assert_array_equal(found.demands, expected.demands)
-    assert (found.name, found.capacity, found.rounding) == (expected.name, expected.capacity, expected.rounding)
+    assert_same(read(path), expected)
 
 
 @pytest.mark.parametrize(
@@ -44,6 +46,11 @@ def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, argu
         (["new.vrp", "--seed", "-1"], "seed -1 must be a whole number of at least 0."),
         (["new.vrp", "--depot", "north"], "depot 'north' is not known; choose one of random, center, corner."),
         (["new.vrp", "--route-length", "nan"], "route length nan must lie between 1 and the number of customers."),
+        (["new.vrp", "--windows", "--width", "odd"], "width 'odd' is not known; choose one of narrow, wide."),
+        (
+            ["new.vrp", "--windows", "--window-share", "2"],
+            "share 2 of customers with a window must lie between 0 and 1.",
+        ),
         (["."], ".: is a folder, not a file."),
     ],
 )

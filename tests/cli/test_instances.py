@@ -16,5 +16,5 @@ def test_a_person_sees_a_table() -> None:
     lines = [line.split() for line in invoke("instances").stdout.splitlines()]
     assert lines[0] == ["name", "customers", "capacity", "rounding", "best", "known"]
     assert ["E-n22-k4", "21", "6000", "round", "375"] in lines
-    assert ["RC101", "100", "200", "none"] in lines
+    assert ["RC101", "100", "200", "dimacs", "1619.80"] in lines
     assert len(lines) == 1 + len(bundled_names())

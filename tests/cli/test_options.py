@@ -55,15 +55,56 @@ def test_every_command_that_reads_an_instance_goes_on_without_what_it_is_told_to
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[object, ...]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    more = "".join(f"{number} {number} {number * number} 5 0 200 10\n" for number in range(4, 13))
-    texts.written(tmp_path, texts.SOLOMON.replace("  25  ", "   2  ") + more, "r104.txt")
+    points = "".join(f"{number} {number} {number * number}\n" for number in range(5, 14))
+    amounts = "".join(f"{number} 1\n" for number in range(5, 14))
+    text = texts.EUCLIDEAN.replace("DIMENSION : 4", "COLOUR : red\nSHAPE : round\nDIMENSION : 13")
+    text = text.replace("CAPACITY : 10", "CAPACITY : 100").replace("4 0 5.5\n", f"4 0 5.5\n{points}")
+    texts.written(tmp_path, text.replace("4 6\n", f"4 6\n{amounts}"), "r104.txt")
     texts.written(tmp_path, f"Route #1: {' '.join(map(str, range(1, 13)))}", "r104.sol")
     refusal = invoke(*command).refusal()
-    assert refusal.startswith("r104.txt, line 5: the number of vehicles, 2, is not supported yet")
-    assert refusal.endswith("--ignore vehicles --ignore windows goes on without them.")
-    assert invoke(*command, "--ignore", "vehicles").refusal().startswith("r104.txt, line 10: a time window")
-    outcome = invoke(*command, "--ignore", "vehicles", "--ignore", "windows")
+    assert refusal.startswith("r104.txt, line 4: COLOUR is not supported yet (nor SHAPE)")
+    assert refusal.endswith("--ignore COLOUR --ignore SHAPE goes on without them.")
+    assert invoke(*command, "--ignore", "COLOUR").refusal().startswith("r104.txt, line 5: SHAPE is not supported")
+    outcome = invoke(*command, "--ignore", "COLOUR", "--ignore", "shape")
     assert outcome.code == 0, outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "change", "to", "sentence"),
+    [
+        (
+            texts.TIMED,
+            "2 10 20.5",
+            "2 30 20.5",
+            ", line 20: the window of customer 1, 30 to 20.5, ends before it begins.",
+        ),
+        (
+            texts.TIMED,
+            "2 10 20.5",
+            "2 200 300",
+            ", line 20: the window of customer 1, 200 to 300, is outside the depot's, 0 to 100.",
+        ),
+        (texts.TIMED, "SERVICE_TIME : 5", "SERVICE_TIME : -5", ", line 6: SERVICE_TIME -5 must not be negative."),
+        (texts.TIMED, "20.5", "nan", ", line 20: 'nan' is not a finite number."),
+        (texts.SOLOMON, "197         10", "197        -10", ", line 13: service time -10 of customer 3 is negative."),
+        (
+            texts.INSTANCES["json"],
+            '"name": "tiny"',
+            '"name": "tiny", "durations": [[0, 1], [1, 0]]',
+            ": tiny: duration matrix of shape (2, 2) does not fit 4 demands.",
+        ),
+    ],
+    ids=["end", "outside", "service", "nan", "solomon", "durations"],
+)
+def test_times_that_cannot_be_are_a_sentence_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, change: str, to: str, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert change in text
+    texts.written(tmp_path, text.replace(change, to), "bad.txt")
+    for command in (["info"], ["solve", "--output", "out.sol"], ["episode", "--plot", "out.png"]):
+        assert invoke(command[0], "bad.txt", *command[1:]).refusal() == f"bad.txt{sentence}"
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
 
 
 OWN = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,10 @@ def one_by_one(instance: Instance, seconds: float, seed: int) -> list[list[int]]
 
 def forgetful(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
     return [[1]]
+
+
+def idle(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    return []
 
 
 def endless(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
@@ -62,10 +67,12 @@ def test_every_solver_runs_on_every_instance_and_seed_and_a_second_call_adds_onl
     assert first[0].gap == pytest.approx(expected.gap)
 
 
-def test_an_infeasible_solution_counts_as_infinitely_bad(tmp_path: Path) -> None:
-    runs = run_solvers({"forgetful": forgetful}, [read("P-n16-k8")], 1, 1, tmp_path / "runs.csv")
-    assert not runs[0].feasible
-    assert mean_gaps(runs) == {"P-n16-k8": {"forgetful": float("inf")}}
+def test_an_infeasible_solution_counts_as_infinitely_bad_and_is_named(tmp_path: Path) -> None:
+    runs = run_solvers({"forgetful": forgetful, "idle": idle}, [read("P-n16-k8")], 1, 1, tmp_path / "runs.csv")
+    assert [run.feasible for run in runs] == [False, False]
+    assert [run.fault for run in runs] == ["customer 2 is not visited.", "no routes were found."]
+    assert read_rows(tmp_path / "runs.csv", SolverRun) == runs
+    assert mean_gaps(runs) == {"P-n16-k8": {"forgetful": float("inf"), "idle": float("inf")}}
 
 
 def test_seeds_and_seconds_tell_runs_apart(tmp_path: Path) -> None:
@@ -73,11 +80,29 @@ def test_seeds_and_seconds_tell_runs_apart(tmp_path: Path) -> None:
     runs = run_solvers({"savings": by_savings}, instances, 1, [3], path)
     runs += run_solvers({"savings": by_savings}, instances, 1.5, (3, 1), path)
     assert [run.key for run in runs] == [
-        RunKey("P-n16-k8", "savings", seconds, seed) for seconds, seed in (("1.0 s", 3), ("1.5 s", 3), ("1.5 s", 1))
+        RunKey("P-n16-k8", "savings", f"{seconds} s, rounding round, distance", seed)
+        for seconds, seed in ((1.0, 3), (1.5, 3), (1.5, 1))
     ]
     assert read_rows(path, SolverRun) == runs
     with pytest.raises(InputError, match=r"^0 seeds asked for; at least 1 is needed\.$"):
         run_solvers({"savings": by_savings}, instances, 1, 0, path)
+
+
+def test_the_rounding_and_the_objective_tell_runs_apart(tmp_path: Path) -> None:
+    path, instance = tmp_path / "runs.csv", read("P-n16-k8")
+    told: list[str] = []
+    for each, objective in (
+        (instance, "distance"),
+        (instance, "vehicles"),
+        (instance.with_rounding("none"), "vehicles"),
+    ):
+        run_solvers(
+            {"savings": by_savings}, [each], 1, 1, path, objective=objective,
+            notify=lambda run, done, total: told.append(f"{run.objective} {run.rounding}"),
+        )  # fmt: skip
+    assert told == ["distance round", "vehicles round", "vehicles none"]
+    gaps = [run.gap for run in read_rows(path, SolverRun)]
+    assert gaps == pytest.approx([savings(instance).gap, math.nan, math.nan], nan_ok=True)
 
 
 def test_an_interruption_ends_runs_under_way_and_keeps_what_is_done(tmp_path: Path) -> None:
@@ -124,7 +149,7 @@ def test_a_failing_solver_and_a_foreign_file_are_refused(tmp_path: Path) -> None
 def test_every_installed_peer_gives_feasible_routes(name: str, tmp_path: Path) -> None:
     if name not in installed_peers():
         pytest.skip(f"{name} is not installed")
-    for instance in (read("E-n22-k4"), read("C101").first(25)):
+    for instance in (read("E-n22-k4"), read("C101", ignore="windows").first(25)):
         known = replace(instance, best_known=instance.best_known or 100.0)
         runs = run_solvers({name: PEERS[name][1]}, [known], 1, 1, tmp_path / "runs.csv")
         assert runs[0].feasible

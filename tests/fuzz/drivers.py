@@ -50,7 +50,8 @@ def _check_instance(content: bytes, file: Path) -> None:
         _check_sentence(error)
         return
     assert np.isfinite(instance.points).all()
-    assert not complaints(instance, savings(instance).routes)
+    if not (instance.timed or instance.max_distance is not None or instance.may_leave_out):
+        assert not complaints(instance, savings(instance).routes)
 
 
 def _check_solution(content: bytes, file: Path) -> None:

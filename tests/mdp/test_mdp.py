@@ -27,6 +27,7 @@ from neuralns import (
     write_instance,
 )
 from neuralns.mdp.mdp import SET_SIZE, SETS, episode_seeds, named_seed
+from texts import assert_same
 
 
 @pytest.mark.parametrize(("name", "published"), [("C101", 508.3), ("R101", 512.1), ("RC101", 514.4)])
@@ -44,10 +45,11 @@ def test_the_paper_setting_scales_coordinates_and_demands_and_charges_100_per_ro
     assert paper.demands.sum() <= paper.capacity
 
 
-def test_the_distance_setting_takes_the_instance_as_it_is() -> None:
-    instance = read("R101")
+def test_the_distance_setting_takes_the_instance_as_it_is_but_for_windows() -> None:
+    instance = read("R101", ignore="windows")
     mdp = make_mdp(instance, setting="distance")
     assert mdp.instance is instance
+    assert_same(make_mdp("R101", setting="distance").instance, instance)
     for start in mdp.start_tours("train", 5):
         assert start.feasible
         loads = [sum(float(instance.demands[customer]) for customer in route) for route in start.routes]

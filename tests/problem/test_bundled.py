@@ -12,7 +12,7 @@ import pytest
 import texts
 from neuralns import InputError, random_tours, read, write_solution
 from neuralns.problem.bundled import bundled, bundled_names
-from texts import written
+from texts import assert_same, written
 
 
 @pytest.mark.parametrize("name", bundled_names())
@@ -22,8 +22,10 @@ def test_a_bundled_instance_is_what_its_name_says(name: str) -> None:
     nodes = re.search(r"-n(\d+)-", name)
     assert instance.customers + 1 == (int(nodes[1]) if nodes else 101)
     assert instance.demands.max() <= instance.capacity
-    assert instance.rounding == ("round" if nodes else "none")
-    assert (instance.best_known is None) == (name == "RC101")
+    assert instance.rounding == ("round" if nodes else "dimacs")
+    assert instance.best_known is not None
+    assert (instance.windows is None, instance.vehicles) == ((True, None) if nodes else (False, 25))
+    assert instance.unservable == {}
 
 
 def test_the_names_are_sorted_by_set_and_size() -> None:
@@ -38,7 +40,8 @@ def test_the_names_are_sorted_by_set_and_size() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "cost"), [("X-n101-k25", 27591), ("A-n32-k5", 784), ("E-n22-k4", 375), ("B-n78-k10", 1221)]
+    ("name", "cost"),
+    [("X-n101-k25", 27591), ("A-n32-k5", 784), ("E-n22-k4", 375), ("B-n78-k10", 1221), ("R112", 948.6)],
 )
 def test_best_known_costs_are_those_published(name: str, cost: float) -> None:
     assert read(name).best_known == cost
@@ -50,13 +53,29 @@ def test_options_change_the_instance() -> None:
     assert (instance.rounding, instance.vehicle_cost) == ("dimacs", 7)
 
 
+@pytest.mark.parametrize(("name", "window", "service"), [("C101", (912, 967), 90), ("R101", (161, 171), 10)])
+def test_solomons_instances_come_with_their_windows(name: str, window: tuple[float, float], service: float) -> None:
+    instance = read(name)
+    assert instance.windows is not None
+    assert (tuple(instance.windows[1]), instance.services[1]) == (window, service)
+
+
+@pytest.mark.parametrize("name", ["C101", "R101", "RC101"])
+def test_without_windows_they_are_the_papers_instances(name: str) -> None:
+    plain = read(name, ignore=["windows"])
+    assert_same(plain, read(name).without("windows"))
+    assert (plain.name, plain.rounding, plain.vehicles, plain.timed) == (name, "none", None, False)
+    assert (plain.capacity, plain.best_known) == (200, None)
+    assert read(name, rounding="dimacs", ignore="windows").rounding == "dimacs"
+
+
 def test_a_file_comes_before_a_bundled_instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     written(tmp_path, texts.EUCLIDEAN, "C101")
     assert read("C101").name == "tiny"
 
 
-@pytest.mark.parametrize("name", ["C102", "c101", "a" * 300])
+@pytest.mark.parametrize("name", ["C199", "c101", "a" * 300])
 def test_an_unknown_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"^{name}: no such file, and no bundled instance of that name"):
         read(name)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from neuralns import InputError, Instance, generate_solomon, generate_x
+from neuralns import InputError, Instance, Solution, generate_solomon, generate_windows, generate_x
 from neuralns.problem.distances import Floats
 
 
@@ -19,7 +20,7 @@ def spread(points: Floats) -> float:
     return float(distances.min(axis=1).mean())
 
 
-@pytest.mark.parametrize("generate", [generate_solomon, generate_x])
+@pytest.mark.parametrize("generate", [generate_solomon, generate_windows, generate_x])
 def test_the_seed_decides_the_instance(generate: Callable[..., Instance]) -> None:
     one, same, other = generate(40, seed=5), generate(40, seed=5), generate(40, seed=6)
     np.testing.assert_array_equal(one.points, same.points)
@@ -30,17 +31,17 @@ def test_the_seed_decides_the_instance(generate: Callable[..., Instance]) -> Non
     assert one.name != other.name
 
 
-@pytest.mark.parametrize("generate", [generate_solomon, generate_x])
+@pytest.mark.parametrize("generate", [generate_solomon, generate_windows, generate_x])
 @pytest.mark.parametrize("customers", [1, 2, 7, 250])
 @pytest.mark.parametrize("kind", ["random", "clustered", "mixed"])
 def test_there_are_as_many_customers_as_asked_for(generate: Callable[..., Instance], customers: int, kind: str) -> None:
-    name = "kind" if generate is generate_solomon else "positions"
+    name = "positions" if generate is generate_x else "kind"
     assert generate(customers, seed=1, **{name: kind}).customers == customers
 
 
-@pytest.mark.parametrize("generate", [generate_solomon, generate_x])
+@pytest.mark.parametrize("generate", [generate_solomon, generate_windows, generate_x])
 def test_clusters_are_denser_than_a_mixture_and_that_than_chance(generate: Callable[..., Instance]) -> None:
-    name = "kind" if generate is generate_solomon else "positions"
+    name = "positions" if generate is generate_x else "kind"
     clustered, mixed, random = (
         np.mean([spread(generate(200, seed=seed, **{name: kind}).points[1:]) for seed in range(5)])
         for kind in ("clustered", "mixed", "random")
@@ -143,9 +144,77 @@ def test_options_without_meaning_are_refused(options: dict[str, Any], sentence: 
         ({"customers": 0}, "0 customers cannot be generated"),
         ({"kind": "odd"}, "kind 'odd' is not known; choose one of random, clustered, mixed"),
         ({"seed": -1}, "seed -1 must be a whole number of at least 0"),
-        ({"capacity": 1}, "is above the capacity 1"),
+        ({"capacity": 49}, "capacity 49 is too small for demands of up to 50"),
     ],
 )
 def test_options_without_meaning_are_refused_for_solomons_kinds(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         generate_solomon(**({"customers": 10} | options))
+
+
+KINDS = list(product(["random", "clustered", "mixed"], ["narrow", "wide"], ["short", "long"]))
+
+
+@pytest.mark.parametrize(("kind", "width", "horizon"), KINDS)
+@pytest.mark.parametrize("rounding", ["none", "round", "trunc", "dimacs"])
+def test_everybody_with_a_window_can_be_served(kind: Any, width: Any, horizon: Any, rounding: str) -> None:
+    for customers, seed in ((1, 1), (2, 2), (40, 3), (120, 4)):
+        instance = generate_windows(customers, kind, width, horizon, seed=seed).with_rounding(rounding)
+        assert instance.unservable == {}
+        alone = Solution(instance, [[customer] for customer in range(1, customers + 1)])
+        assert alone.faults() == []
+
+
+@pytest.mark.parametrize(("kind", "horizon"), [("random", "short"), ("clustered", "long"), ("mixed", "short")])
+def test_wide_windows_are_four_times_as_wide_as_narrow_ones_and_more(kind: Any, horizon: Any) -> None:
+    narrow, wide = (generate_windows(300, kind, width, horizon, seed=5) for width in ("narrow", "wide"))
+    np.testing.assert_array_equal(narrow.points, wide.points)
+    assert (wide.latest - wide.earliest)[1:].mean() > 3 * (narrow.latest - narrow.earliest)[1:].mean()
+
+
+@pytest.mark.parametrize("kind", ["random", "clustered", "mixed"])
+def test_a_long_shift_has_larger_vehicles(kind: Any) -> None:
+    short, long = (generate_windows(50, kind, horizon=horizon) for horizon in ("short", "long"))
+    assert long.latest[0] > 2 * short.latest[0]
+    assert long.capacity > 3 * short.capacity
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_the_customers_has_a_window(share: float) -> None:
+    instance = generate_windows(200, share=share, seed=6)
+    narrow = (instance.latest - instance.earliest)[1:] < 100
+    assert narrow.mean() == share
+    assert (instance.earliest[1:][~narrow] == 0).all()
+
+
+@pytest.mark.parametrize(("customers", "side"), [(10, 100), (100, 100), (400, 200), (1000, 500)])
+def test_the_square_grows_with_the_customers(customers: int, side: int) -> None:
+    instance = generate_windows(customers, seed=7)
+    assert instance.points[0].tolist() == [side // 2, side // 2]
+    assert instance.points.max() <= side
+    assert customers < 100 or instance.points.max() > 0.95 * side
+
+
+def test_windows_of_clusters_follow_one_another_as_routes_do() -> None:
+    instance = generate_windows(100, "clustered", "narrow", seed=8)
+    middles = (instance.latest + instance.earliest)[1:] / 2
+    apart = np.hypot(*(instance.points[1:, None] - instance.points[None, 1:]).transpose(2, 0, 1))
+    following = (middles[None, :] - middles[:, None] > 45) & (middles[None, :] - middles[:, None] < 150) & (apart < 15)
+    assert following.any(axis=1).mean() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"customers": 0}, "0 customers cannot be generated"),
+        ({"kind": "odd"}, "kind 'odd' is not known; choose one of random, clustered, mixed"),
+        ({"width": "odd"}, "width 'odd' is not known; choose one of narrow, wide"),
+        ({"horizon": "odd"}, "horizon 'odd' is not known; choose one of short, long"),
+        ({"share": 1.5}, "share 1.5 of customers with a window must lie between 0 and 1"),
+        ({"share": float("nan")}, "share nan of customers with a window must lie between 0 and 1"),
+        ({"seed": -1}, "seed -1 must be a whole number of at least 0"),
+    ],
+)
+def test_options_without_meaning_are_refused_for_windows(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        generate_windows(**({"customers": 10} | options))

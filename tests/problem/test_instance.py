@@ -68,7 +68,6 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"demands": []}, "at least one customer is needed, 0 given"),
         ({"demands": [[0, 1]]}, "demands must be a list of numbers"),
         ({"demands": ["a", "b"]}, "demands must be a list of numbers"),
-        ({"demands": [0, 1, 2, 7]}, "demand 7 of customer 3 is above the capacity 6"),
         ({"demands": [0, 1, -2, 3]}, "demand -2 of customer 2 is negative"),
         ({"demands": [5, 1, 2, 3]}, "the depot has demand 5, but must have 0"),
         ({"demands": [0, 1, np.nan, 3]}, "demands: value nan of node 2 is not a finite number"),
@@ -91,6 +90,34 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"matrix": ONE_WAY}, r"matrix of shape \(3, 3\) does not fit 4 demands"),
         ({"matrix": -np.eye(4)}, "distance -1 from node 0 to node 0 is negative"),
         ({"matrix": np.full((4, 4), 1e200)}, "is too large to compute with"),
+        ({"windows": [[0, 9], [0, 9]]}, r"windows of shape \(2, 2\) do not fit 4 demands \(\(4, 2\)\)"),
+        ({"windows": "always"}, "windows must be a table of numbers"),
+        ({"windows": [0, 9, 0, 9]}, "windows must be a table of numbers"),
+        ({"windows": [[0, 9], [5, 4], [0, 9], [0, 9]]}, "the window of customer 1, 5 to 4, ends before it begins"),
+        ({"windows": [[9, 0], [5, 6], [0, 9], [0, 9]]}, "the window of the depot, 9 to 0, ends before it begins"),
+        ({"windows": [[0, 9], [10, 11], [0, 9], [0, 9]]}, "customer 1, 10 to 11, is outside the depot's, 0 to 9"),
+        ({"windows": [[5, 9], [0, 4], [5, 9], [5, 9]]}, "customer 1, 0 to 4, is outside the depot's, 5 to 9"),
+        ({"windows": [[0, 9], [0, np.nan], [0, 9], [0, 9]]}, "windows: value nan of node 1 is not a finite number"),
+        ({"windows": [[0, 9], [-np.inf, 5], [0, 9], [0, 9]]}, "windows: value -inf of node 1 is not a finite number"),
+        ({"windows": [[0, 9], [np.inf, np.inf], [0, 9], [0, 9]]}, "is outside the depot's, 0 to 9"),
+        ({"service": [0, 1, -2, 3]}, "service time -2 of customer 2 is negative"),
+        ({"service": [1, 1, 2, 3]}, "the depot has service time 1, but must have 0"),
+        ({"service": [0, 1, np.nan, 3]}, "service: value nan of node 2 is not a finite number"),
+        ({"service": [0, 1]}, "2 service times do not fit 4 demands"),
+        ({"durations": ONE_WAY}, r"duration matrix of shape \(3, 3\) does not fit 4 demands"),
+        ({"durations": -np.eye(4)}, "duration -1 from node 0 to node 0 is negative"),
+        ({"durations": np.full((4, 4), np.nan)}, "duration matrix: value nan of node 0 is not a finite number"),
+        ({"vehicles": 0}, "number of vehicles 0 must be a whole number above 0"),
+        ({"vehicles": 1.5}, "number of vehicles 1.5 must be a whole number above 0"),
+        ({"vehicles": "few"}, "number of vehicles 'few' is not a number"),
+        ({"max_duration": -1}, "max_duration -1 must not be negative"),
+        ({"max_distance": np.inf}, "max_distance inf is not a finite number"),
+        ({"distance_cost": -1}, "distance_cost -1 must not be negative"),
+        ({"duration_cost": None}, "duration_cost None is not a number"),
+        ({"names": 5}, "names must be a list of texts"),
+        ({"names": "abcd"}, "names must be a list of texts"),
+        ({"names": ["a", "b"]}, "2 names do not fit 4 demands"),
+        ({"names": ["a", "b", "c", 4]}, "name 4 of a node must be text on one line"),
     ],
 )
 def test_values_that_cannot_be_used_are_refused_with_a_sentence(changes: dict[str, Any], sentence: str) -> None:
@@ -142,9 +169,144 @@ def test_customers_that_are_not_there_cannot_be_taken(customers: int) -> None:
         square().first(customers)
 
 
-def test_a_demand_above_the_capacity_in_proportion_is_refused() -> None:
-    with pytest.raises(InputError, match=r"square:1: demand 3 of customer 1 is above the capacity 2\."):
-        square(demands=[0, 3, 2, 1]).first(1)
+def test_a_demand_above_the_capacity_in_proportion_cannot_be_served() -> None:
+    first = square(demands=[0, 3, 2, 1]).first(1)
+    assert first.unservable == {1: "its demand 3 is above the capacity 2"}
+
+
+TIMES: dict[str, Any] = {
+    "windows": [[0, 50], [5, 20], [0, np.inf], [1, 9]],
+    "service": [0, 1, 2, 3],
+    "durations": np.arange(16).reshape(4, 4),
+    "vehicles": 2,
+    "max_duration": 40,
+    "max_distance": 30,
+    "distance_cost": 2,
+    "duration_cost": 0.5,
+    "names": ["depot", "Ada", "Ben", "Cleo"],
+}
+
+
+def test_rules_that_are_left_out_allow_anything() -> None:
+    instance = square()
+    assert (instance.windows, instance.service, instance.durations, instance.vehicles) == (None, None, None, None)
+    assert (instance.timed, instance.may_leave_out, instance.travel_times) == (False, False, None)
+    assert instance.earliest.tolist() == instance.services.tolist() == [0, 0, 0, 0]
+    assert instance.latest.tolist() == [np.inf] * 4
+    assert instance.times([0, 1], [2, 3]).tolist() == [5, 5]
+    assert (instance.distance_cost, instance.duration_cost) == (1, 0)
+    assert [instance.label(node) for node in (0, 3)] == ["0", "3"]
+
+
+def test_rules_are_held_as_they_are_given() -> None:
+    instance = square(**TIMES)
+    assert instance.earliest.tolist() == [0, 5, 0, 1]
+    assert instance.latest.tolist() == [50, 20, np.inf, 9]
+    assert instance.services.tolist() == [0, 1, 2, 3]
+    assert instance.times([0, 1, 3], [2, 3, 0]).tolist() == [2, 7, 12]
+    assert (instance.vehicles, instance.max_duration, instance.max_distance) == (2, 40, 30)
+    assert instance.label(3) == "Cleo"
+
+
+@pytest.mark.parametrize(
+    ("rules", "timed"),
+    [
+        ({"windows": [[0, 9]] * 4}, True),
+        ({"max_duration": 9}, True),
+        ({"duration_cost": 1}, True),
+        ({"service": [0, 1, 1, 1]}, False),
+        ({"durations": np.ones((4, 4))}, False),
+        ({"max_distance": 9, "vehicles": 2}, False),
+    ],
+)
+def test_time_plays_a_part_where_it_is_limited_or_costs(rules: dict[str, Any], timed: bool) -> None:
+    assert square(**rules).timed == timed
+
+
+def test_travel_times_are_rounded_as_distances_are() -> None:
+    instance = square(durations=np.full((4, 4), 1.57), rounding="dimacs")
+    assert instance.travel_times is not None
+    assert instance.travel_times[1, 2] == instance.times([1], [2])[0] == 1.5
+
+
+def test_rules_cannot_be_changed() -> None:
+    instance = square(**TIMES)
+    for array in (instance.windows, instance.service, instance.durations, instance.travel_times):
+        assert array is not None
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+
+
+def test_without_windows_nothing_has_to_do_with_time() -> None:
+    plain = square(**TIMES | {"duration_cost": 0}, rounding="dimacs", best_known=14).without("windows")
+    assert (plain.windows, plain.service, plain.durations, plain.max_duration, plain.vehicles) == (None,) * 5
+    assert (plain.timed, plain.rounding, plain.best_known) == (False, "none", None)
+    assert (plain.max_distance, plain.distance_cost, plain.label(1)) == (30, 2, "Ada")
+
+
+def test_without_vehicles_there_are_as_many_as_needed() -> None:
+    instance = square(**TIMES).without("vehicles")
+    assert (instance.vehicles, instance.max_duration, instance.timed) == (None, 40, True)
+
+
+@pytest.mark.parametrize("parts", [(), ("windows",), ("vehicles",), ("windows", "vehicles")])
+def test_an_instance_without_what_it_does_not_have_is_itself(parts: tuple[str, ...]) -> None:
+    instance = square(rounding="dimacs", best_known=14)
+    assert instance.without(*parts) is instance
+
+
+def test_only_parts_can_be_left_out() -> None:
+    with pytest.raises(InputError, match=r"^'depot' cannot be left out of an instance, only windows and vehicles\.$"):
+        square().without("depot")
+
+
+@pytest.mark.parametrize(
+    ("objective", "costs"),
+    [
+        ("distance", (1, 0, 7)),
+        ("vehicles", (1, 0, 7)),
+        ("duration", (0, 1, 7)),
+        ("distance=2", (2, 0, 0)),
+        ("duration=0.5, distance=1,vehicles=100", (1, 0.5, 100)),
+    ],
+)
+def test_an_objective_sets_the_costs(objective: str, costs: tuple[float, float, float]) -> None:
+    instance = square(distance_cost=3, vehicle_cost=7, best_known=14).with_objective(objective)
+    assert (instance.distance_cost, instance.duration_cost, instance.vehicle_cost) == costs
+    assert instance.best_known is None
+
+
+def test_the_objective_that_it_has_already_changes_nothing() -> None:
+    instance = square(best_known=14)
+    assert instance.with_objective("distance") is instance
+    assert instance.with_objective("distance=1") is instance
+
+
+@pytest.mark.parametrize(
+    ("objective", "sentence"),
+    [
+        ("speed", "objective 'speed' is not known; choose one of distance, vehicles, duration, or give weights"),
+        ("distance=1,speed=2", "objective 'distance=1,speed=2' is not known"),
+        ("distance,duration=1", "objective 'distance,duration=1' is not known"),
+        ("distance=far", "objective 'distance=far': weight 'far' is not a number"),
+        ("distance=nan", "objective 'distance=nan': weight nan is not a finite number"),
+        ("distance=-1", "objective 'distance=-1': weight -1 of distance must not be negative"),
+        ("distance=0,duration=0", "objective 'distance=0,duration=0': at least one weight must be above 0"),
+    ],
+)
+def test_an_objective_without_meaning_is_refused(objective: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"^{sentence}"):
+        square().with_objective(objective)
+
+
+def test_the_first_customers_keep_their_rules() -> None:
+    first = square(**TIMES).first(2)
+    assert first.latest.tolist() == [50, 20, np.inf]
+    assert first.services.tolist() == [0, 1, 2]
+    assert first.durations is not None
+    assert first.durations.tolist() == [[0, 1, 2], [4, 5, 6], [8, 9, 10]]
+    assert (first.vehicles, first.max_duration, first.max_distance) == (2, 40, 30)
+    assert (first.distance_cost, first.duration_cost, first.names) == (2, 0.5, ("depot", "Ada", "Ben"))
 
 
 def test_the_papers_setting_scales_coordinates_and_demands_but_not_the_capacity() -> None:

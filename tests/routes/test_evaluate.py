@@ -227,7 +227,7 @@ def test_places_are_overlooked_as_often_as_asked_for(monkeypatch: pytest.MonkeyP
 
 def test_a_random_place_is_uniform() -> None:
     state, _ = on_a_line([2, 1, 3], [4], places=[1.0, 2.0, 3.0, 4.0])
-    draws = [random_place(state, state.route[1]) for _ in range(4000)]
+    draws = [random_place(state, 4, state.route[1]) for _ in range(4000)]
     assert [draws.count(place) for place in (0, 2, 1, 3)] == pytest.approx([1000] * 4, abs=120)
     assert len(set(draws)) == 4
 

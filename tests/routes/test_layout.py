@@ -79,7 +79,8 @@ def test_a_field_is_declared_once() -> None:
 
 def test_what_routes_consist_of_is_saved_and_copied() -> None:
     assert set(names(JOURNALLED)) == {
-        "successor", "predecessor", "route", "arc", "first", "entry", "size", "load", "length", "n_routes", "cost",
+        "successor", "predecessor", "route", "arc", "first", "entry", "size", "load", "length", "duration", "n_routes",
+        "cost",
     }  # fmt: skip
     assert all(field.copied for field in JOURNALLED)
 
@@ -136,7 +137,10 @@ def test_fields_have_an_entry_for_what_they_are_declared_for() -> None:
 
 def test_what_an_instance_gives_never_changes() -> None:
     single = {field.name for field in FIELDS if field.per == "instance" and not isinstance(field.type, types.Array)}
-    assert single == {"customers", "limit", "vehicle_cost", "rounding", "unit"}
+    assert single == {
+        "customers", "limit", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
+        "distance_cost", "duration_cost", "max_distance", "max_duration", "noise",
+    }  # fmt: skip
     assert single < state_type.constants
 
 

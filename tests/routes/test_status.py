@@ -28,7 +28,8 @@ def hurry(state):
 def test_a_run_that_has_not_begun_has_everything_left() -> None:
     status = new_status()
     assert (status.left, status.acceptance, status.quota) == (1.0, 1.0, 1)
-    rest = set(status_type.fields) - {"left", "acceptance", "quota"}
+    assert status.threshold == float("inf")
+    rest = set(status_type.fields) - {"left", "acceptance", "quota", "threshold"}
     assert {getattr(status, name) for name in rest} == {0}
 
 

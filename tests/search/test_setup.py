@@ -188,7 +188,7 @@ class Nowhere(Always):
     """Asks for what is not there."""
 
     @staticmethod
-    def accepts(state, candidate):
+    def threshold(state):
         return state.nonsense
 
 
@@ -221,7 +221,7 @@ def test_everything_that_a_search_needs_is_compiled_beforehand() -> None:
 
 
 def test_a_setup_serves_several_searches() -> None:
-    setup = make_setup(INSTANCE, MaxIterations(200), initial="random")
+    setup = make_setup(INSTANCE, MaxIterations(20), initial="random")
     found = []
     for seed in (1, 1, 2):
         search = Search(setup, np.random.SeedSequence(seed), time.perf_counter())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,8 +12,10 @@ from rich.table import Table
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
+from neuralns.errors import InputError
 
 if TYPE_CHECKING:
+    from neuralns.experiments.peer_comparison import PeerComparison
     from neuralns.experiments.solver_runs import SolverRun
     from neuralns.problem.instance import Instance
 
@@ -50,15 +53,23 @@ def peers(
         str | None, typer.Option(metavar="FILE", help="Draw the gaps over the number of customers.")
     ] = None,
     core: Core = None,
+    objective: Annotated[
+        str, typer.Option(metavar="NAME", help="distance, or vehicles: fewest vehicles, then distance.")
+    ] = "distance",
+    rounding: options.Rounding = None,
     ignore: options.Ignore = None,
 ) -> None:
     """Compare neuralns with the other solvers that are installed, one after another, on one core, in equal time.
+
+    Solvers that cannot be told all that an instance has, such as time windows, are left out by name.
 
     Examples:
 
         neuralns bench peers X-n110-k13 X-n200-k36 --time 10 --seeds 3
 
         neuralns bench peers data/*.vrp --solvers neuralns,HGS-CVRP --plot gaps.png
+
+        neuralns bench peers solomon/*.txt --objective vehicles
     """
     from neuralns.experiments.peer_comparison import compare_peers
     from neuralns.plot import check_plot_path, save
@@ -66,28 +77,65 @@ def peers(
 
     if plot is not None:
         check_plot_path(plot)
+        if objective == "vehicles":
+            raise InputError("--plot draws gaps to best known costs, and with --objective vehicles there are none.")
     names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
     messages = plain_console(stderr=True, soft_wrap=True)
+    problems = _read_all(instances, ignore, rounding)
     found = compare_peers(
-        _read_all(instances, ignore), time, seeds, Path(output), names, core=core, notify=_tell, say=messages.print
+        problems, time, seeds, Path(output), names, objective=objective, core=core, notify=_tell, say=messages.print
     )
-    table = _table(["instance", *found.solvers])
-    for name in found.instances:
-        table.add_row(name, *(f"{found.gaps[name][solver]:.2f}" for solver in found.solvers))
-    table.add_row("mean", *(f"{found.means[solver]:.2f}" for solver in found.solvers), style="bold")
     printer = plain_console()
-    printer.print(f"mean gap to the best known cost in %, {time:g} s on one core, {seeds} seeds")
-    printer.print(table)
-    best = found.best_peer
-    if best is not None and found.means[best] > 0:
-        ratio = found.means["neuralns"] / found.means[best]
-        printer.print(f"neuralns: {ratio:.2f} times the gap of {best}, the best peer")
+    what = (
+        "mean gap to the best known cost in %" if objective == "distance" else "mean number of vehicles, and distance"
+    )
+    roundings = ", ".join(sorted({instance.rounding for instance in problems}))
+    printer.print(f"{what}, {time:g} s on one core, {seeds} seeds, rounding {roundings}", soft_wrap=True)
+    printer.print(_peer_table(found))
+    for sentence in _peer_sentences(found):
+        printer.print(sentence, soft_wrap=True)
     if plot is not None:
         lines = {
             solver: [(found.customers[name], gaps[solver]) for name, gaps in found.gaps.items()]
             for solver in found.solvers
         }
         save(draw_gaps(lines, f"gap to the best known cost after {time:g} s on one core"), plot)
+
+
+def _peer_table(found: PeerComparison) -> Table:
+    """Return a line for each instance, one for each class of size where there are several, and the means."""
+    table = _table(["instance", *found.solvers])
+    for name in found.instances:
+        table.add_row(name, *_figures(found, [name]))
+    sizes = found.sizes()
+    for size, names in sizes.items() if len(sizes) > 1 else ():
+        table.add_row(f"{size} customers", *_figures(found, names))
+    table.add_row("mean", *_figures(found, found.instances), style="bold")
+    return table
+
+
+def _figures(found: PeerComparison, names: Sequence[str]) -> list[str]:
+    if found.objective == "distance":
+        return [f"{gap:.2f}" for gap in found.mean_of(found.gaps, names).values()]
+    vehicles, costs = found.mean_of(found.vehicles, names), found.mean_of(found.costs, names)
+    return [f"{vehicles[solver]:.2f}  {costs[solver]:.1f}" for solver in found.solvers]
+
+
+def _peer_sentences(found: PeerComparison) -> list[str]:
+    """Return what a table does not say: how far neuralns is from the best peer, who is ahead, who broke a rule."""
+    sentences = []
+    best = found.best_peer
+    if found.objective == "distance" and best is not None and 0 < found.means[best] < math.inf:
+        ratio = found.means["neuralns"] / found.means[best]
+        sentences.append(f"neuralns: {ratio:.2f} times the gap of {best}, the best peer")
+    if len(found.solvers) > 1:
+        ahead = found.ahead()
+        level = len(found.instances) - sum(ahead.values())
+        names = ", ".join(f"{solver} on {count}" for solver, count in ahead.items())
+        sentences.append(f"alone ahead: {names}; several level on {level}")
+    for run in found.infeasible:
+        sentences.append(f"infeasible: {run.solver} on {run.instance}, seed {run.seed}: {run.fault}")
+    return sentences
 
 
 @bench.command()
@@ -119,15 +167,19 @@ def ablation(
     printer.print(table)
 
 
-def _read_all(names: list[str] | None, ignore: list[str] | None) -> list[Instance]:
+def _read_all(names: list[str] | None, ignore: list[str] | None, rounding: str | None = None) -> list[Instance]:
     from neuralns.problem.bundled import bundled_names, read
 
     chosen = names or [name for name in bundled_names() if name.startswith("X-")]
-    return [read(name, ignore=ignore or ()) for name in chosen]
+    return [read(name, rounding, ignore=ignore or ()) for name in chosen]
 
 
 def _tell(run: SolverRun, done: int, total: int) -> None:
-    gap = "infeasible" if not run.feasible else f"cost {run.cost:g}" if math.isnan(run.gap) else f"{run.gap:.2f} %"
+    gap = f"cost {run.cost:.10g}" if math.isnan(run.gap) else f"{run.gap:.2f} %"
+    if run.objective == "vehicles":
+        gap = f"{run.routes} vehicles, {gap}"
+    if not run.feasible:
+        gap = f"infeasible: {run.fault}"
     plain_console(stderr=True, soft_wrap=True).print(
         f"{done}/{total}  {run.instance}  {run.solver}  seed {run.seed}  {gap}"
     )

@@ -19,6 +19,17 @@ def generate(
     route_length: Annotated[
         float | None, typer.Option(metavar="R", help="Customers on a route (x only); drawn from 3 to 25 by default.")
     ] = None,
+    windows: Annotated[
+        bool, typer.Option("--windows", help="With time windows, after Gehring and Homberger's kinds of instances.")
+    ] = False,
+    width: Annotated[str, typer.Option(help="Windows (with --windows): narrow or wide.")] = "narrow",
+    horizon: Annotated[
+        str,
+        typer.Option(help="Shift (with --windows): short, for about 10 customers a route, or long, for 40 and more."),
+    ] = "short",
+    window_share: Annotated[
+        float, typer.Option(metavar="P", help="Share of the customers with a window (with --windows), 0 to 1.")
+    ] = 1.0,
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed, same instance.")] = 0,
 ) -> None:
     """Generate an instance.
@@ -28,16 +39,22 @@ def generate(
         neuralns generate big.vrp --customers 1000 --positions clustered --depot corner --seed 7
 
         neuralns generate like-rc101.json --family solomon --positions mixed
+
+        neuralns generate deliveries.vrp --windows --customers 200 --positions clustered --width wide --horizon long
     """
     from neuralns.errors import InputError
     from neuralns.files import check_suffix, check_writable
     from neuralns.problem.formats.detect import INSTANCE_SUFFIXES, write_instance
-    from neuralns.problem.generate import generate_solomon, generate_x
+    from neuralns.problem.generate import generate_solomon, generate_windows, generate_x
 
     check_writable(output)
     check_suffix(output, INSTANCE_SUFFIXES)
     kind: Any = positions
-    if family == "x":
+    if windows:
+        wide: Any = width
+        long: Any = horizon
+        instance = generate_windows(customers, kind, wide, long, window_share, seed)
+    elif family == "x":
         place: Any = depot
         amounts: Any = demand
         instance = generate_x(customers, place, kind, amounts, route_length, seed)

@@ -56,7 +56,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to s
 Setting = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="paper (100 per route, coordinates scaled to 1, no capacity) or distance (as it is)."
+        metavar="NAME", help="paper (100 per route, coordinates scaled to 1, no capacity) or distance (no windows)."
     ),
 ]
 MdpPortfolio = Annotated[

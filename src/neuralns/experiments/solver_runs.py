@@ -33,7 +33,16 @@ Solver = Callable[[Instance, float, int], list[list[int]]]
 
 @dataclass(frozen=True)
 class SolverRun:
-    """One row of the results."""
+    """One row of the results.
+
+    Attributes
+    ----------
+    cost, gap
+        By our own code, infinite where the routes break a rule. With the objective ``vehicles`` there is no gap: best
+        known costs are for the least distance.
+    fault
+        The first rule that the routes break, in a sentence; empty if they keep all.
+    """
 
     instance: str
     customers: int
@@ -46,20 +55,25 @@ class SolverRun:
     routes: int
     feasible: bool
     wall: float
+    rounding: str = "none"
+    objective: str = "distance"
+    fault: str = ""
 
     @property
     def key(self) -> RunKey:
         """What tells runs apart."""
-        return solver_run_key(self.instance, self.solver, self.seconds, self.seed)
+        return solver_run_key(self.instance, self.solver, self.seconds, self.seed, self.rounding, self.objective)
 
 
 Notify = Callable[[SolverRun, int, int], object]
 """Told of each run when it has ended, with the runs that are there and the runs in all."""
 
 
-def solver_run_key(instance: str, solver: str, seconds: float, seed: int) -> RunKey:
+def solver_run_key(
+    instance: str, solver: str, seconds: float, seed: int, rounding: str = "none", objective: str = "distance"
+) -> RunKey:
     """Return what tells the runs of solvers apart."""
-    return RunKey(instance, solver, f"{float(seconds)} s", seed)
+    return RunKey(instance, solver, f"{float(seconds)} s, rounding {rounding}, {objective}", seed)
 
 
 def run_solvers(
@@ -70,11 +84,13 @@ def run_solvers(
     path: Path,
     cores: Sequence[int | None] = (None,),
     notify: Notify = lambda run, done, total: None,
+    objective: str = "distance",
 ) -> list[SolverRun]:
     """Run every solver on every instance with every seed, unless the file has that run; return all runs asked for.
 
     Solvers take turns within each instance and seed, so that slow phases of a machine hit all of them. Each of the
-    ``cores`` has one run at a time (None: wherever the system puts it). So many seeds are those from 1 on.
+    ``cores`` has one run at a time (None: wherever the system puts it). So many seeds are those from 1 on. What the
+    solvers were asked for, the ``objective``, tells runs in the file apart.
     """
     # Read by libraries when they load, in the processes to come.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
@@ -82,7 +98,7 @@ def run_solvers(
     numbers = seeds_from(seeds, first=1)
     by_name = {instance.name: instance for instance in instances}
     wanted = [
-        solver_run_key(instance.name, name, seconds, seed)
+        solver_run_key(instance.name, name, seconds, seed, instance.rounding, objective)
         for instance in instances
         for seed in numbers
         for name in solvers
@@ -95,7 +111,7 @@ def run_solvers(
     def run(key: RunKey) -> SolverRun:
         core = free.get()
         try:
-            return _run_once(key, solvers[key.contender], by_name[key.instance], seconds, core, under_way)
+            return _run_once(key, solvers[key.contender], by_name[key.instance], seconds, objective, core, under_way)
         finally:
             free.put(core)
 
@@ -118,18 +134,29 @@ def run_solvers(
 
 def mean_gaps(runs: Iterable[SolverRun]) -> dict[str, dict[str, float]]:
     """Return for each instance the mean gap of each solver over seeds; infeasible runs count as infinite."""
+    return means_of(runs, lambda run: run.gap)
+
+
+def means_of(runs: Iterable[SolverRun], figure: Callable[[SolverRun], float]) -> dict[str, dict[str, float]]:
+    """Return for each instance the mean of a figure of each solver over seeds; infeasible runs count as infinite."""
     gathered: dict[str, dict[str, list[float]]] = {}
     for run in runs:
-        gap = run.gap if run.feasible else float("inf")
-        gathered.setdefault(run.instance, {}).setdefault(run.solver, []).append(gap)
+        value = figure(run) if run.feasible else float("inf")
+        gathered.setdefault(run.instance, {}).setdefault(run.solver, []).append(value)
     return {
-        instance: {solver: float(np.mean(gaps)) for solver, gaps in by_solver.items()}
+        instance: {solver: float(np.mean(values)) for solver, values in by_solver.items()}
         for instance, by_solver in gathered.items()
     }
 
 
 def _run_once(
-    key: RunKey, solver: Solver, instance: Instance, seconds: float, core: int | None, under_way: set[BaseProcess]
+    key: RunKey,
+    solver: Solver,
+    instance: Instance,
+    seconds: float,
+    objective: str,
+    core: int | None,
+    under_way: set[BaseProcess],
 ) -> SolverRun:
     """Run a solver in a fresh process, so that no run warms up, slows down or breaks another."""
     if hasattr(signal, "pthread_sigmask"):
@@ -151,20 +178,29 @@ def _run_once(
     if isinstance(answer, str):
         raise InputError(f"{key.contender} failed on {instance.name}: {answer}.")
     routes, wall = answer
-    solution = Solution(instance, routes)
-    feasible = solution.feasible
+    return _checked(key, Solution(instance, routes), seconds, objective, wall)
+
+
+def _checked(key: RunKey, solution: Solution, seconds: float, objective: str, wall: float) -> SolverRun:
+    """Return the row of a run: what its routes cost, and the first rule that they break."""
+    instance = solution.instance
+    faults = solution.faults() if solution.routes else ["no routes were found."]
+    gap = None if objective == "vehicles" else solution.gap
     return SolverRun(
         instance.name,
         instance.customers,
         key.contender,
         float(seconds),
         key.seed,
-        solution.cost if feasible else float("inf"),
+        float("inf") if faults else solution.cost,
         float("nan") if instance.best_known is None else instance.best_known,
-        float("inf") if not feasible else float("nan") if solution.gap is None else solution.gap,
+        float("inf") if faults else float("nan") if gap is None else gap,
         len(solution.routes),
-        feasible,
+        not faults,
         wall,
+        instance.rounding,
+        objective,
+        faults[0] if faults else "",
     )
 
 

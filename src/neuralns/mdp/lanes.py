@@ -275,7 +275,7 @@ class Lanes:
         self._floats = np.zeros((count, _FLOAT_COLUMNS))
         self._longs[:, BUDGET] = [mdp.budget for mdp in mdps]
         self._longs[:, SCALE] = [mdp.scale for mdp in mdps]
-        self._longs[:, ACCEPTS] = [address_of(mdp.acceptance.compiled()) for mdp in mdps]
+        self._longs[:, ACCEPTS] = [mdp.acceptance.address() for mdp in mdps]
         self._longs[:, PAY_AT_ONCE] = [mdp.reward == "improvement" for mdp in mdps]
         for lane, mdp in enumerate(mdps):
             hot, cold = mdp.temperatures

@@ -144,8 +144,8 @@ def make_mdp(
         Take only the first so many customers, with the capacity scaled in proportion.
     setting
         ``paper``: F = 100 × routes + length over coordinates scaled to 1, capacity never binds, tours start as fifths:
-        fitted to the paper's published numbers. ``distance``: the instance as it is, tours start cut by
-        capacity: the paper's text read literally.
+        fitted to the paper's published numbers. ``distance``: the instance as it is, but for windows, tours start cut
+        by capacity: the paper's text read literally.
     portfolio
         Which operators: a portfolio, a name, or a list of operators.
     scale
@@ -175,6 +175,7 @@ def make_mdp(
         if acceptance not in ACCEPTANCES:
             raise InputError(f"acceptance {acceptance!r} is not known; choose {', '.join(ACCEPTANCES)}.")
         acceptance = ACCEPTANCES[acceptance]
+    instance = instance.without("windows")
     if setting == "paper":
         instance = instance.in_paper_setting()
     if scale is None:

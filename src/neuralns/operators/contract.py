@@ -10,7 +10,7 @@ from neuralns.errors import OperatorError
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import SIGNATURES
 from neuralns.routes.edits import NOTHING_WRONG, TABLE_FULL
-from neuralns.routes.evaluate import keeps_limits, penalty
+from neuralns.routes.evaluate import hopeless, penalty
 from neuralns.routes.transfer import State
 
 FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED = range(8)
@@ -25,6 +25,8 @@ def apply_destroy(state, tables, choice, quota):
     """Apply the chosen destroy operator of a portfolio to complete routes; return a status."""
     if choice < 0 or choice >= tables.n_destroys:
         return BAD_DESTROY_CHOICE
+    if quota == 0:
+        return FINE
     _call_destroy(
         tables.destroys[choice], (state, quota), tables.destroy_parameters, choice, tables.destroy_counts[choice]
     )
@@ -41,12 +43,13 @@ def apply_repair(state, tables, choice):
     _call_repair(tables.repairs[choice], (state,), tables.repair_parameters, choice, tables.repair_counts[choice])
     if state.fault != NOTHING_WRONG:
         return WRONG_REPAIR
-    for index in range(state.n_removed):
-        if penalty(state, state.removed[index]) == np.inf:
-            return LEFT_OUT
     for index in range(state.n_saved_slots):
-        if not keeps_limits(state, state.saved_slot[index]):
+        if state.load[state.saved_slot[index]] > state.limit:
             return OVERLOADED
+    if state.n_removed > 0 and not hopeless(state):
+        for index in range(state.n_removed):
+            if penalty(state, state.removed[index]) == np.inf:
+                return LEFT_OUT
     return FINE
 
 

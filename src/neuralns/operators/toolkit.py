@@ -24,6 +24,8 @@ from neuralns.routes.evaluate import (
     best_insertion,
     best_opening,
     distance,
+    has_windows,
+    hopeless,
     insertion,
     join,
     least_need,
@@ -38,8 +40,8 @@ from neuralns.routes.history import seen_cost
 
 __all__ = [
     "beside", "best_insertion", "best_opening", "compiled", "destroy", "distance", "fill_table", "find_cheapest",
-    "insert", "insert_row", "insertion", "join", "least_need", "list_routes", "may_fit", "may_take", "nearest_routed",
-    "new_mark", "open_route", "penalty", "randint", "random", "random_place", "random_rank", "random_route",
-    "random_routed", "removal", "remove", "remove_by_rank", "remove_route", "renew_best", "renew_cell", "repair",
-    "seen_cost", "select_largest",
+    "has_windows", "hopeless", "insert", "insert_row", "insertion", "join", "least_need", "list_routes", "may_fit",
+    "may_take", "nearest_routed", "new_mark", "open_route", "penalty", "randint", "random", "random_place",
+    "random_rank", "random_route", "random_routed", "removal", "remove", "remove_by_rank", "remove_route", "renew_best",
+    "renew_cell", "repair", "seen_cost", "select_largest",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from pathlib import Path
 from neuralns.errors import InputError
 from neuralns.problem.formats.detect import is_own_solution, read_instance, read_solution
 from neuralns.problem.formats.own_json import instance_from_json
+from neuralns.problem.formats.text import parts_ignored
 from neuralns.problem.instance import Instance
 
 
@@ -53,18 +54,20 @@ def read(
         Cost of each route in addition to its length.
     ignore
         A file with something that would change the problem and is not supported, or not known, is refused by name;
-        names given here are gone on without: keys of VRPLIB files, fields of JSON, ``windows`` and ``vehicles`` of
-        Solomon's.
+        names given here are gone on without: keys of VRPLIB files, fields of JSON, ``windows`` (all that has to do with
+        time, and the number of vehicles) and ``vehicles`` of any instance.
 
     Examples
     --------
     >>> instance = read("C101", customers=20)
     >>> instance.customers, instance.capacity
     (20, 40.0)
+    >>> instance.timed, read("C101", ignore="windows").timed
+    (True, False)
     """
     name = os.fspath(source)
     if not os.path.exists(name) and name in bundled_names():
-        instance = bundled(name)
+        instance = bundled(name).without(*parts_ignored((ignore,) if isinstance(ignore, str) else ignore))
         if rounding is not None:
             instance = instance.with_rounding(rounding)
     elif not os.path.exists(name) and Path(name).suffix == "" and os.sep not in name:

@@ -160,8 +160,8 @@ class Instance:
 
     @property
     def may_leave_out(self) -> bool:
-        """Whether customers may have to stay unserved: too few vehicles, or some that nobody can serve."""
-        return self.vehicles is not None or bool(self.unservable)
+        """Whether customers may have to stay unserved: too few vehicles, no time, or some that nobody can serve."""
+        return self.timed or self.vehicles is not None or self.max_distance is not None or bool(self.unservable)
 
     @cached_property
     def unservable(self) -> dict[int, str]:
@@ -388,7 +388,9 @@ def _vehicles(name: str, value: Any) -> int:
     return int(number)
 
 
-def _names(name: str, values: Sequence[str], nodes: int) -> tuple[str, ...]:
+def _names(name: str, values: Any, nodes: int) -> tuple[str, ...]:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"{name}: names must be a list of texts.")
     names = tuple(values)
     if len(names) != nodes:
         raise InputError(f"{name}: {len(names)} names do not fit {nodes} demands.")

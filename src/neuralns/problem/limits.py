@@ -43,7 +43,8 @@ def lateness_allowed(instance: Instance) -> float:
 def find_unservable(instance: Instance) -> dict[int, str]:
     """Return the customers that no route whatever can serve, each with a clause that says why.
 
-    Where travel times are given and a detour may be quicker than the way itself, the quickest way counts.
+    Where distances or travel times are given or rounded, a detour may be quicker than the way itself: the quickest way
+    counts.
     """
     reasons: dict[int, str] = {}
     limit, late = load_limit(instance), lateness_allowed(instance)
@@ -52,12 +53,11 @@ def find_unservable(instance: Instance) -> dict[int, str]:
         reasons[customer] = f"its demand {demand:.10g} is above the capacity {instance.capacity:.10g}"
     nodes = np.arange(instance.customers + 1)
     depot = np.zeros_like(nodes)
+    detours = instance.matrix is not None or instance.rounding != "none"
     if instance.timed:
-        given = instance.travel_times if instance.durations is not None else instance.matrix
         out, back = instance.times(depot, nodes), instance.times(nodes, depot)
-        if given is not None:
-            matrix = given if instance.durations is not None else instance.distances
-            assert matrix is not None
+        matrix = instance.distances if instance.durations is None else instance.travel_times
+        if matrix is not None and (detours or instance.durations is not None):
             out, back = _least_from_depot(matrix), _least_from_depot(matrix.T)
         begin = np.maximum(instance.earliest[0] + out, instance.earliest)
         done = begin + instance.services + back
@@ -82,7 +82,7 @@ def find_unservable(instance: Instance) -> dict[int, str]:
                 )
     if instance.max_distance is not None:
         far = instance.legs(depot, nodes) + instance.legs(nodes, depot)
-        if instance.matrix is not None and instance.distances is not None:
+        if detours and instance.distances is not None:
             far = _least_from_depot(instance.distances) + _least_from_depot(instance.distances.T)
         for customer in np.flatnonzero(far > instance.max_distance + late).tolist():
             reasons.setdefault(

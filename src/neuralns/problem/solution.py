@@ -116,7 +116,8 @@ class Solution:
             if visits[customer] > 1:
                 found.append(f"customer {instance.label(customer)} is visited {visits[customer]} times.")
         if instance.vehicles is not None and len(self.routes) > instance.vehicles:
-            found.append(f"there are {len(self.routes)} routes, but {instance.vehicles} vehicles.")
+            fleet = f"{instance.vehicles} vehicle{'s' if instance.vehicles > 1 else ''}"
+            found.append(f"there are {len(self.routes)} routes, but {fleet}.")
         return found
 
     def _out_of_limits(self, number: int, route: tuple[int, ...]) -> list[str]:

@@ -1,11 +1,14 @@
-"""The two edits that operators make, `remove` and `insert`, and the slots that routes come and go in."""
+"""The two edits that operators make, `remove` and `insert`; the slots that routes come and go in; the bank."""
 
 import numpy as np
 
 from neuralns.compiled.caching import compiled
-from neuralns.routes.evaluate import distance, note_insertion, note_removal
+from neuralns.compiled.random import randint
+from neuralns.routes.evaluate import PLAIN, distance, note_insertion, note_removal, penalty
 from neuralns.routes.journal import restore, save_node, save_slot
 
+MOST_TAKEN = 50
+"""The most customers of the bank that a repair tries at a time."""
 NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL = range(5)
 """Values of ``State.fault``: what an operator did that had to be refused."""
 
@@ -140,10 +143,52 @@ def close_empty_routes(state):
 
 
 @compiled
+def take_from_bank(state):
+    """Put customers of the bank on the removal list as well, for a repair to try: some by chance if there are many."""
+    count = min(state.n_bank, MOST_TAKEN)
+    for index in range(count):
+        last = state.n_bank - 1 - index
+        if state.n_bank > MOST_TAKEN:
+            other = randint(state, last + 1)
+            state.bank[other], state.bank[last] = state.bank[last], state.bank[other]
+        customer = state.bank[last]
+        state.cost -= penalty(state, customer)
+        state.place[customer] = state.n_removed
+        state.removed[state.n_removed] = customer
+        state.n_removed += 1
+    state.n_taken = count
+    state.present += count
+
+
+@compiled
+def charge_for_removed(state):
+    """Add to the cost what it costs to leave those on the removal list where they are."""
+    for index in range(state.n_removed):
+        state.cost += penalty(state, state.removed[index])
+
+
+@compiled
+def bank_removed(state):
+    """Move those on the removal list to the bank."""
+    state.n_bank -= state.n_taken
+    for index in range(state.n_removed):
+        state.bank[state.n_bank] = state.removed[index]
+        state.n_bank += 1
+    state.present -= state.n_removed
+    state.n_removed = 0
+    state.n_taken = 0
+
+
+@compiled
 def undo(state):
     """Return to the last checkpoint, to the bit."""
     restore(state)
     state.n_removed = 0
+    state.present -= state.n_taken
+    state.n_taken = 0
+    if state.kind != PLAIN:
+        for index in range(state.n_saved_slots):
+            state.dirty[state.saved_slot[index]] = 1
     close_empty_routes(state)
 
 

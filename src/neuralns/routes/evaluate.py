@@ -1,8 +1,9 @@
 """What a variant of the problem changes: what an edit costs, where it is allowed, and the books of a route.
 
 Operators, features and edits ask here and carry the answers without looking inside: a *place* on a route and a
-*vehicle* (type) are opaque to them. So far the problem is capacity and length: a place is the customer to insert after
-(0: the start), and there is one type of vehicle.
+*vehicle* (type) are opaque to them. So far a place is the customer to insert after (0: the start), and there is one
+type of vehicle. Each question branches once on the kind of the instance: PLAIN looks at load and length alone, TIMED
+at windows as well, with O(1) work a place on the times kept for each node, MEASURED at the durations of routes too.
 
 =========================  ==========================================================================================
 `best_insertion`           the cheapest place of a customer on a route
@@ -15,6 +16,7 @@ Operators, features and edits ask here and carry the answers without looking ins
 `may_fit`                  quick filter: False if a customer fits nowhere on a route
 `least_need`, `may_take`   quick filter for all removed customers: False if a route can take none of them
 `penalty`                  the cost of a customer on no route
+`hopeless`                 whether no repair of the routes as they are can be accepted any more
 `join`                     the length of a new route made of the beginning of one and the end of another
 `keeps_limits`             whether a route is allowed
 =========================  ==========================================================================================
@@ -27,6 +29,9 @@ import numpy as np
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.random import randint, random
 from neuralns.problem.distances import ROUNDINGS
+
+PLAIN, TIMED, MEASURED = range(3)
+"""Kinds of instances: what counts is load and length; windows as well; or durations, and all limits and costs."""
 
 _ROUND, _TRUNC, _DIMACS = (ROUNDINGS.index(name) for name in ("round", "trunc", "dimacs"))
 
@@ -46,6 +51,94 @@ def distance(state, tail, head):
     if state.rounding == _DIMACS:
         return np.floor(10.0 * raw) / 10.0
     return raw
+
+
+@compiled
+def travel_time(state, tail, head):
+    """Return the rounded duration of travelling from node ``tail`` to node ``head``."""
+    if state.durations.shape[0] > 0:
+        return state.durations[tail, head]
+    return distance(state, tail, head)
+
+
+# --- The times of a route, kept for each of its nodes. ---------------------------------------------------------------
+
+
+@inlined
+def renew(state, slot):
+    """Work out the times of a route again if it has changed."""
+    if state.dirty[slot] != 0:
+        _renew(state, slot)
+
+
+@compiled
+def _renew(state, slot):
+    state.dirty[slot] = 0
+    if state.kind == MEASURED:
+        _renew_segments(state, slot)
+    ready, before, node, last = state.earliest[0], np.uint32(0), state.first[slot], np.uint32(0)
+    while node != 0:
+        ready = max(state.earliest[node], ready + travel_time(state, before, node)) + state.service[node]
+        state.ready[node] = ready
+        before, last, node = node, node, state.successor[node]
+    late, after, node = state.latest[0], np.uint32(0), last
+    while node != 0:
+        late = min(state.latest[node], late - travel_time(state, node, after) - state.service[node])
+        state.late[node] = late
+        after, node = node, state.predecessor[node]
+
+
+@compiled
+def _renew_segments(state, slot):
+    """Work out the part of the route up to each node, and that from it on, as `_link` makes them."""
+    segment, before, node, last = _stop(state, 0), np.uint32(0), state.first[slot], np.uint32(0)
+    while node != 0:
+        segment = _link(segment, travel_time(state, before, node), _stop(state, node))
+        state.head_time[node], state.head_early[node], state.head_late[node] = segment
+        before, last, node = node, node, state.successor[node]
+    whole = _link(segment, travel_time(state, before, 0), _stop(state, 0)) if last != 0 else segment
+    state.duration[slot] = whole[0]
+    segment, after, node = _stop(state, 0), np.uint32(0), last
+    while node != 0:
+        segment = _link(_stop(state, node), travel_time(state, node, after), segment)
+        state.tail_time[node], state.tail_early[node], state.tail_late[node] = segment
+        after, node = node, state.predecessor[node]
+
+
+@inlined
+def _stop(state, node):
+    """Return the segment of one node: its duration, earliest and latest start."""
+    return state.service[node], state.earliest[node], state.latest[node]
+
+
+@inlined
+def _link(first, travel, second):
+    """Return the segment of one segment and then another: least duration, earliest and latest start for it.
+
+    Infinite duration if the second cannot be on time. Vidal, Crainic, Gendreau & Prins 2013, section 4.2.
+    """
+    time, early, late = first
+    behind = time + travel
+    if early + behind > second[2]:
+        return np.inf, early, late
+    wait = max(0.0, second[1] - behind - late)
+    return behind + second[0] + wait, max(second[1] - behind, early) - wait, min(second[2] - behind, late)
+
+
+@inlined
+def _head(state, node):
+    """Return the segment from the depot to a node."""
+    if node == 0:
+        return _stop(state, 0)
+    return state.head_time[node], state.head_early[node], state.head_late[node]
+
+
+@inlined
+def _tail(state, node):
+    """Return the segment from a node to the depot."""
+    if node == 0:
+        return _stop(state, 0)
+    return state.tail_time[node], state.tail_early[node], state.tail_late[node]
 
 
 # --- Questions. ------------------------------------------------------------------------------------------------------
@@ -75,13 +168,45 @@ def may_take(state, slot, least):
 @compiled
 def keeps_limits(state, slot):
     """Return whether a route is allowed."""
-    return state.load[slot] <= state.limit
+    if state.load[slot] > state.limit:
+        return False
+    return state.kind == PLAIN or is_on_time(state, slot)
+
+
+@compiled
+def is_on_time(state, slot):
+    """Return whether a route keeps all windows, and the limits on its length and duration."""
+    if state.kind == PLAIN or state.size[slot] == 0:
+        return True
+    renew(state, slot)
+    first = state.first[slot]
+    if state.ready[first] - state.service[first] > state.late[first] + state.noise:
+        return False
+    return state.kind == TIMED or (
+        state.duration[slot] <= state.max_duration and state.length[slot] <= state.max_distance
+    )
 
 
 @compiled
 def penalty(state, customer):
     """Return what a customer on no route costs; infinite if it must be on one."""
-    return np.inf
+    return state.unserved_cost
+
+
+@compiled
+def has_windows(state):
+    """Return whether customers have windows or durations count, so that it matters when a customer is served."""
+    return state.kind != PLAIN
+
+
+@compiled
+def hopeless(state):
+    """Return whether the routes cost so much that no insertion of those still removed can lead to acceptance.
+
+    Where the triangle inequality holds, insertions never lower the cost; rounded distances break it by so little that
+    it can be said how much.
+    """
+    return state.cost - state.slack * state.n_removed > state.status.threshold
 
 
 @inlined
@@ -93,6 +218,8 @@ def best_insertion(state, customer, slot, bound=np.inf, blink=0.0):
     """
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)
+    if state.kind != PLAIN:
+        return _best_timed(state, customer, slot, bound, blink)
     if state.distances.shape[0] == 0:
         return _best_on_demand(state, customer, slot, bound, blink)
     if blink > 0.0:
@@ -136,11 +263,112 @@ def _best_on_demand(state, customer, slot, bound, blink):
 
 
 @compiled
+def _best_timed(state, customer, slot, bound, blink):
+    renew(state, slot)
+    if state.kind == MEASURED:
+        return _best_measured(state, customer, slot, bound, blink)
+    if state.distances.shape[0] == 0:
+        return _best_on_time_on_demand(state, customer, slot, bound, blink)
+    return _best_on_time(state, customer, slot, bound, blink)
+
+
+@compiled
+def _best_on_time(state, customer, slot, bound, blink):
+    """Find the best place in time by matrices; no place is looked at once the vehicle would come too late."""
+    distances, distances_to, durations, durations_to = (
+        state.distances, state.distances_to, state.durations, state.durations_to,
+    )  # fmt: skip
+    arc, successor, ready, late = state.arc, state.successor, state.ready, state.late
+    row = np.uint32(customer)
+    earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
+    best, place = bound, np.uint32(0)
+    before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
+    while True:
+        arrival = left + durations_to[row, before]
+        if arrival > latest:
+            break
+        cost = distances_to[row, before] + distances[row, here] - cut
+        if cost < best:
+            start = max(arrival, earliest) + service + durations[row, here]
+            if start <= (late[here] if here != 0 else state.latest[0]) and (blink == 0.0 or random(state) >= blink):
+                best, place = cost, before
+        if here == 0:
+            break
+        left = ready[here]
+        before, cut, here = here, arc[here], successor[here]
+    return best if best < bound else np.inf, np.int64(place)
+
+
+@compiled
+def _best_on_time_on_demand(state, customer, slot, bound, blink):
+    """Find the best place in time; distances and durations are computed, which takes longer than looking at times."""
+    earliest, latest, service = state.earliest[customer], state.latest[customer], state.service[customer]
+    best, place = bound, np.uint32(0)
+    before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
+    to_customer = distance(state, 0, customer)
+    while True:
+        arrival = left + to_customer
+        if arrival > latest:
+            break
+        from_customer = distance(state, customer, here)
+        cost = to_customer + from_customer - cut
+        if cost < best:
+            start = max(arrival, earliest) + service + from_customer
+            if start <= (state.late[here] if here != 0 else state.latest[0]) and (
+                blink == 0.0 or random(state) >= blink
+            ):
+                best, place = cost, before
+        if here == 0:
+            break
+        to_customer = from_customer
+        left = state.ready[here]
+        before, cut, here = here, state.arc[here], state.successor[here]
+    return best if best < bound else np.inf, np.int64(place)
+
+
+@compiled
+def _best_measured(state, customer, slot, bound, blink):
+    best, place = bound, np.uint32(0)
+    before, here = np.uint32(0), state.first[slot]
+    while True:
+        cost = _measured(state, customer, slot, before, here)
+        if cost < best and (blink == 0.0 or random(state) >= blink):
+            best, place = cost, before
+        if here == 0:
+            return best if best < bound else np.inf, np.int64(place)
+        before, here = here, state.successor[here]
+
+
+@compiled
+def _measured(state, customer, slot, before, after):
+    """Return the cost of a customer between two nodes of a route by length and duration; its times must be renewed."""
+    longer = _lengthening(state, customer, slot, before)
+    if state.length[slot] + longer > state.max_distance:
+        return np.inf
+    part = _link(_head(state, before), travel_time(state, before, customer), _stop(state, customer))
+    took, _, _ = _link(part, travel_time(state, customer, after), _tail(state, after))
+    if took > state.max_duration or took == np.inf:
+        return np.inf
+    return state.distance_cost * longer + state.duration_cost * (took - state.duration[slot])
+
+
+@compiled
 def insertion(state, customer, slot, place):
     """Return the cost of inserting a customer into a route at a place."""
     if not may_fit(state, customer, slot):
         return np.inf
-    return _lengthening(state, customer, slot, place)
+    if state.kind == PLAIN:
+        return _lengthening(state, customer, slot, place)
+    renew(state, slot)
+    after = state.first[slot] if place == 0 else state.successor[place]
+    if state.kind == MEASURED:
+        return _measured(state, customer, slot, place, after)
+    arrival = (state.earliest[0] if place == 0 else state.ready[place]) + travel_time(state, place, customer)
+    start = max(arrival, state.earliest[customer])
+    on_time = start <= state.latest[customer] and start + state.service[customer] + travel_time(
+        state, customer, after
+    ) <= (state.latest[0] if after == 0 else state.late[after])
+    return _lengthening(state, customer, slot, place) if on_time else np.inf
 
 
 @compiled
@@ -159,17 +387,29 @@ def beside(state, customer, other):
     slot, before = state.route[other], state.predecessor[other]
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)
-    behind, ahead = _lengthening(state, customer, slot, other), _lengthening(state, customer, slot, before)
+    behind, ahead = insertion(state, customer, slot, other), insertion(state, customer, slot, before)
     return (behind, np.int64(other)) if behind <= ahead else (ahead, np.int64(before))
 
 
 @compiled
-def random_place(state, slot):
-    """Return a place on a route, uniformly."""
-    before, following = np.uint32(0), state.first[slot]
-    for _ in range(randint(state, state.size[slot] + 1)):
-        before, following = following, state.successor[following]
-    return np.int64(before)
+def random_place(state, customer, slot):
+    """Return a place on a route where a customer may be, uniformly; −1 if there is none."""
+    if state.kind == PLAIN:
+        if not may_fit(state, customer, slot):
+            return np.int64(-1)
+        before, following = np.uint32(0), state.first[slot]
+        for _ in range(randint(state, state.size[slot] + 1)):
+            before, following = following, state.successor[following]
+        return np.int64(before)
+    chosen, seen, before = np.int64(-1), 0, np.uint32(0)
+    while True:
+        if insertion(state, customer, slot, before) < np.inf:
+            seen += 1
+            if randint(state, seen) == 0:
+                chosen = np.int64(before)
+        before = state.first[slot] if before == 0 else state.successor[before]
+        if before == 0:
+            return chosen
 
 
 @compiled
@@ -181,8 +421,8 @@ def renew_best(state, customer, slot, inserted, known, place):
     before = state.predecessor[inserted]
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)
-    if state.size[slot] == 1 or place == before:
-        # The route was just opened, or its best place is the one that the insertion took.
+    if state.kind != PLAIN or state.size[slot] == 1 or place == before:
+        # All places may be too late now; the route was just opened; or the insertion took its best place.
         return best_insertion(state, customer, slot)
     first = _lengthening(state, customer, slot, before)
     second = _lengthening(state, customer, slot, inserted)
@@ -196,15 +436,33 @@ def renew_best(state, customer, slot, inserted, known, place):
 @compiled
 def best_opening(state, customer):
     """Return the least cost of a route for one customer, there and back and the vehicle, and the type of vehicle."""
-    return distance(state, 0, customer) + distance(state, customer, 0) + state.vehicle_cost, 0
+    if state.n_routes >= state.vehicles:
+        return np.inf, 0
+    there_and_back = distance(state, 0, customer) + distance(state, customer, 0)
+    if state.kind != PLAIN:
+        part = _link(_stop(state, 0), travel_time(state, 0, customer), _stop(state, customer))
+        took, _, _ = _link(part, travel_time(state, customer, 0), _stop(state, 0))
+        if took == np.inf or took > state.max_duration or there_and_back > state.max_distance:
+            return np.inf, 0
+        if state.kind == MEASURED:
+            there_and_back = state.distance_cost * there_and_back + state.duration_cost * took
+    return there_and_back + state.vehicle_cost, 0
 
 
 @compiled
 def removal(state, customer):
     """Return what removing a customer i between p and s saves: g_i = c_pi + c_is − c_ps."""
     before, after = state.predecessor[customer], state.successor[customer]
-    arriving = state.entry[state.route[customer]] if before == 0 else state.arc[before]
-    return arriving + state.arc[customer] - distance(state, before, after)
+    slot = state.route[customer]
+    arriving = state.entry[slot] if before == 0 else state.arc[before]
+    shorter = arriving + state.arc[customer] - distance(state, before, after)
+    if state.kind != MEASURED:
+        return shorter
+    renew(state, slot)
+    took = 0.0
+    if state.size[slot] > 1:
+        took, _, _ = _link(_head(state, before), travel_time(state, before, after), _tail(state, after))
+    return state.distance_cost * shorter + state.duration_cost * (state.duration[slot] - took)
 
 
 @compiled
@@ -224,7 +482,20 @@ def join(state, tail, head):
         load += state.demand[node]
         length += state.arc[node]
         node = state.successor[node]
-    return length if load <= state.limit else np.inf
+    if load > state.limit:
+        return np.inf
+    if state.kind == PLAIN:
+        return length
+    if tail != 0:
+        renew(state, state.route[tail])
+    if head != 0:
+        renew(state, state.route[head])
+    travel = travel_time(state, tail, head)
+    if state.kind == MEASURED:
+        took, _, _ = _link(_head(state, tail), travel, _tail(state, head))
+        return length if took <= state.max_duration and took < np.inf and length <= state.max_distance else np.inf
+    left = state.earliest[0] if tail == 0 else state.ready[tail]
+    return length if left + travel <= (state.latest[0] if head == 0 else state.late[head]) else np.inf
 
 
 # --- The books of a route, kept by `edits`. --------------------------------------------------------------------------
@@ -235,8 +506,13 @@ def note_removal(state, customer, slot, gain):
     """Enter in the books that a customer has left a route, which became so much shorter."""
     state.load[slot] -= state.demand[customer]
     state.length[slot] -= gain
-    state.cost -= gain
     state.size[slot] -= 1
+    state.dirty[slot] = 1
+    if state.kind == MEASURED:
+        state.cost -= state.distance_cost * gain
+        _note_duration(state, slot)
+    else:
+        state.cost -= gain
     if state.size[slot] == 0:
         state.load[slot] = 0.0
         state.length[slot] = 0.0
@@ -245,11 +521,26 @@ def note_removal(state, customer, slot, gain):
 
 
 @compiled
+def _note_duration(state, slot):
+    """Enter in the books what the duration of a route has become; one that is too late counts as it did before."""
+    before = state.duration[slot]
+    _renew(state, slot)
+    if state.duration[slot] == np.inf:
+        state.duration[slot] = before
+    state.cost += state.duration_cost * (state.duration[slot] - before)
+
+
+@compiled
 def note_insertion(state, customer, slot, added):
     """Enter in the books that a customer has joined a route, which became so much longer."""
     state.load[slot] += state.demand[customer]
     state.length[slot] += added
-    state.cost += added
+    state.dirty[slot] = 1
+    if state.kind == MEASURED:
+        state.cost += state.distance_cost * added
+        _note_duration(state, slot)
+    else:
+        state.cost += added
     if state.size[slot] == 0:
         state.n_routes += 1
         state.cost += state.vehicle_cost
@@ -270,5 +561,11 @@ def recompute(state):
             node = state.successor[node]
         state.load[slot] = load
         state.length[slot] = length
-        total += length
+        if state.kind == MEASURED:
+            renew(state, slot)
+            total += state.distance_cost * length + state.duration_cost * state.duration[slot]
+        else:
+            total += length
     state.cost = total + state.vehicle_cost * state.n_routes
+    if state.n_bank > 0:
+        state.cost += state.unserved_cost * state.n_bank

@@ -88,6 +88,21 @@ FIELDS = (
     _instance("distances", dimensions=2),  # [tail, head]; 0 × 0 when computed on demand
     _instance("distances_to", dimensions=2),  # its transpose; the same array when symmetric
     _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
+    _instance("kind", whole, 0),  # which rules `evaluate` looks at: PLAIN, TIMED or MEASURED
+    _instance("vehicles", whole, 0),  # the most routes
+    _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
+    _instance("unserved_cost", number, 0),  # penalty of a customer on no route; infinite if all must be on one
+    _instance("servable", types.uint8),  # whether a customer can be on a route at all
+    _instance("durations", dimensions=2),  # as `distances`; those themselves if they are the durations
+    _instance("durations_to", dimensions=2),
+    _instance("earliest"),  # start of service
+    _instance("latest"),  # with a tolerance for sums
+    _instance("service"),
+    _instance("distance_cost", number, 0),
+    _instance("duration_cost", number, 0),
+    _instance("max_distance", number, 0),
+    _instance("noise", number, 0),  # lateness that is the rounding of sums
+    _instance("max_duration", number, 0),
     # The routes.
     _route("successor", "node", _index),  # next customer, 0 at the end
     _route("predecessor", "node", _index),  # previous customer, 0 at the start
@@ -98,6 +113,7 @@ FIELDS = (
     _route("size", "slot", types.int32),
     _route("load", "slot"),
     _route("length", "slot"),
+    _route("duration", "slot"),  # where durations count (MEASURED)
     _route("n_routes", "once", whole),  # routes with customers
     _route("cost", "once", number),  # F of the routes
     Field("active", "slot", _index, copied=True),  # the slots in use, those just emptied included
@@ -108,6 +124,22 @@ FIELDS = (
     Field("removed", "node", _index),
     Field("n_removed", "once", whole),
     Field("place", "node", _index),  # index of a removed customer in `removed`
+    # Customers on no route between two steps, the last `n_taken` of them on the removal list as well during a repair.
+    Field("bank", "node", _index, copied=True),
+    Field("n_bank", "once", whole, copied=True),
+    Field("n_taken", "once", whole),
+    Field("present", "once", whole, copied=True),  # customers on routes and on the removal list
+    # The times of a route, derived from it by `evaluate` when they are first looked at after a change.
+    Field("dirty", "slot", types.int32, start=1),
+    Field("ready", "node"),  # earliest departure
+    Field("late", "node"),  # latest start of service such that the rest of the route is on time
+    # The route up to a node, and from it on: least duration, and the earliest and latest start for that (MEASURED).
+    Field("head_time", "node"),
+    Field("head_early", "node"),
+    Field("head_late", "node"),
+    Field("tail_time", "node"),
+    Field("tail_early", "node"),
+    Field("tail_late", "node"),
     # The history of arcs: cost of the best solution seen with each, read by `seen_cost`; 0 × 0 if nobody asks for it.
     Field("history", "arc", dimensions=2, copied=True),
     # What went wrong, and at which customer.

@@ -14,10 +14,10 @@ from neuralns.compiled.structs import Struct
 from neuralns.problem.distances import ROUNDINGS
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
-from neuralns.problem.limits import LOAD_TOLERANCE, load_limit
+from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
 from neuralns.problem.solution import Solution
-from neuralns.routes.edits import insert, open_route
-from neuralns.routes.evaluate import recompute
+from neuralns.routes.edits import MOST_TAKEN, bank_removed, insert, open_route
+from neuralns.routes.evaluate import MEASURED, PLAIN, TIMED, recompute
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import copy_fields, new_arrays, state_type
@@ -26,6 +26,8 @@ from neuralns.routes.status import copy_status, new_status
 FULL_NEIGHBOURS = 1000
 """Up to so many customers each node knows all others by distance; above, its nearest `SOME_NEIGHBOURS`."""
 SOME_NEIGHBOURS = 100
+TRIANGLES = 300
+"""Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
 
 _common: WeakKeyDictionary[Instance, dict[str, Any]] = WeakKeyDictionary()
@@ -58,8 +60,14 @@ def new_state(
     common = _common.get(instance)
     if common is None:
         common = _common[instance] = _of_instance(instance)
-    own = new_arrays(instance.customers, instance.customers if quota is None else quota)
+    rows = instance.customers if quota is None else quota
+    if instance.may_leave_out:
+        rows = min(rows + MOST_TAKEN, instance.customers)
+    own = new_arrays(instance.customers, rows)
     own["history"] = new_history(instance.customers) if history else np.zeros((0, 0))
+    if history:
+        # The history takes note of all candidates, so that none is given up half-way.
+        common = common | {"slack": np.inf}
     state = State(state_type, **common, **own, random=seed_words(seed), status=new_status())
     if solution is not None:
         load_solution(state, solution)
@@ -81,7 +89,31 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         transposed = matrix if np.array_equal(matrix, matrix.T) else np.ascontiguousarray(matrix.T)
         from_depot = matrix[0, 1:]
     neighbours = nearest_neighbours(instance, nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS)
+    durations = instance.travel_times
+    if not instance.timed:
+        times = times_to = np.zeros((0, 0))
+    elif durations is None:
+        times, times_to = matrix, transposed
+    else:
+        times = np.ascontiguousarray(durations)
+        times_to = times if np.array_equal(times, times.T) else np.ascontiguousarray(times.T)
+    late = lateness_allowed(instance)
     return {
+        "kind": kind_of(instance),
+        "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
+        "slack": least_gain(instance),
+        "unserved_cost": unserved_cost(instance),
+        "servable": servable(instance),
+        "durations": times,
+        "durations_to": times_to,
+        "earliest": np.ascontiguousarray(instance.earliest),
+        "latest": instance.latest + late / 2,
+        "service": instance.services.copy(),
+        "distance_cost": instance.distance_cost,
+        "duration_cost": instance.duration_cost,
+        "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
+        "max_duration": np.inf if instance.max_duration is None else instance.max_duration + late / 2,
+        "noise": late / 4,
         "customers": instance.customers,
         "limit": load_limit(instance, LOAD_TOLERANCE / 2),
         "vehicle_cost": instance.vehicle_cost,
@@ -96,6 +128,60 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
     }
 
 
+def kind_of(instance: Instance) -> int:
+    """Return which of the kinds of `evaluate` an instance is."""
+    if instance.duration_cost > 0 or instance.distance_cost != 1 or instance.max_duration or instance.max_distance:
+        return MEASURED
+    return TIMED if instance.windows is not None else PLAIN
+
+
+def servable(instance: Instance) -> npt.NDArray[np.uint8]:
+    """Return for each node whether any route can serve it."""
+    found = np.ones(instance.customers + 1, np.uint8)
+    found[list(instance.unservable)] = 0
+    return found
+
+
+def unserved_cost(instance: Instance) -> float:
+    """Return the penalty of a customer on no route: so high that serving one more always pays.
+
+    It is what it costs to serve everybody by a route of their own; infinite where everybody has to be served.
+    """
+    if not instance.may_leave_out:
+        return float("inf")
+    everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
+    length = float((instance.legs(depot, everyone) + instance.legs(everyone, depot)).sum())
+    total = instance.distance_cost * length + instance.vehicle_cost * instance.customers
+    if instance.duration_cost > 0:
+        spans = instance.times(depot, everyone) + instance.times(everyone, depot) + instance.services[1:]
+        total += instance.duration_cost * 2 * float(spans.sum())
+    return max(1.0, total)
+
+
+def least_gain(instance: Instance) -> float:
+    """Return the most by which an insertion can lower the cost: 0 but for rounding where the triangle inequality holds.
+
+    ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that distances cut or rounded to whole numbers break it by 1 at most.
+    """
+    unit = {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
+    found = []
+    for given, cost in (
+        (instance.matrix, instance.distance_cost),
+        (instance.durations if instance.durations is not None else instance.matrix, instance.duration_cost),
+    ):
+        if cost == 0:
+            continue
+        if given is None:
+            found.append(cost * unit)
+        elif len(given) <= TRIANGLES:
+            excess = max(float((given - given[:, [node]] - given[node]).max()) for node in range(len(given)))
+            found.append(cost * (unit + excess))
+        else:
+            return float("inf")
+    # Sums of distances are rounded.
+    return sum(found) + 1e-9
+
+
 @compiled
 def load_routes(state, customers, starts):
     """Make routes, laid in a row as `flatten` does, those of a state, with a fresh status and an empty history."""
@@ -105,6 +191,8 @@ def load_routes(state, customers, starts):
     state.entry[:] = 0.0
     state.load[:] = 0.0
     state.length[:] = 0.0
+    state.duration[:] = 0.0
+    state.dirty[:] = 1
     state.n_active = 0
     state.n_routes = 0
     state.n_free = 0
@@ -118,15 +206,20 @@ def load_routes(state, customers, starts):
     for customer in range(1, state.customers + 1):
         state.removed[customer - 1] = customer
         state.place[customer] = customer - 1
+    state.n_bank = 0
+    state.n_taken = 0
+    state.present = state.customers
     checkpoint(state)
     for number in range(len(starts) - 1):
         slot, before = open_route(state), 0
         for index in range(starts[number], starts[number + 1]):
             insert(state, customers[index], slot, before)
             before = customers[index]
+    _leave_out(state)
     recompute(state)
     status = state.status
     status.start = status.current = status.best = status.candidate = state.cost
+    status.threshold = np.inf
     status.left = 1.0
     status.gain = 0.0
     status.acceptance = 1.0
@@ -138,6 +231,21 @@ def load_routes(state, customers, starts):
 
 
 @compiled
+def _leave_out(state):
+    """Move those who are on no route to the bank, except who cannot be on any: they are nowhere."""
+    left = 0
+    for index in range(state.n_removed):
+        customer = state.removed[index]
+        if state.servable[customer] == 1:
+            state.removed[left] = customer
+            left += 1
+        else:
+            state.present -= 1
+    state.n_removed = left
+    bank_removed(state)
+
+
+@compiled
 def copy_routes(source, target):
     """Give a state the complete routes, the history and the status of another state of the same instance.
 
@@ -145,6 +253,8 @@ def copy_routes(source, target):
     """
     copy_fields(source, target)
     target.n_removed = 0
+    target.n_taken = 0
+    target.dirty[:] = 1
     target.fault = 0
     copy_status(source.status, target.status)
     checkpoint(target)

@@ -89,7 +89,7 @@ class Search:
         # As the solution itself says, which may differ in the last digits from the sum of many edits.
         self._status.start = self._status.current = self._status.best = first.cost
         self._memory = selector.start(portfolio, instance.customers)
-        self._functions = (*selector.functions(), setup.acceptance.compiled())
+        self._functions = selector.functions()
         self._segment = loop.compiled_loop()
         self._run = self._new_run()
         self._keep(first)
@@ -101,10 +101,11 @@ class Search:
     def _new_run(self) -> Struct:
         setup, customers = self.setup, self.setup.instance.customers
         stop, (low, high) = setup.stop, setup.quotas
-        choose, update, accepts = map(address_of, self._functions)
+        choose, update = map(address_of, self._functions)
         return Struct(
-            loop.run_type, memory=self._memory.address, choose=choose, update=update, accepts=accepts,
-            stops=np.array([address_of(rule.compiled) for rule in stop.rules], np.int64), target=stop.target,
+            loop.run_type, memory=self._memory.address, choose=choose, update=update,
+            accepts=setup.acceptance.address(), target=stop.target,
+            stops=np.array([address_of(rule.compiled) for rule in stop.rules], np.int64),
             patience=np.iinfo(np.int64).max if math.isinf(stop.no_improvement) else int(stop.no_improvement),
             low=low, high=high, pauses=self._on_best is not None, origin=0, hot=1.0, log_rate=0.0, left=1.0,
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,

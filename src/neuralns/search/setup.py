@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neuralns.errors import InputError
+from neuralns.operators.construction import build
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
 from neuralns.operators.registry import Operator
 from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.transfer import load_solution, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -79,8 +79,7 @@ def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, st
     acceptance.compiled()
     for rule in stop.rules:
         _ = rule.compiled
-    tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]])
-    load_solution(new_state(tiny, 0), Solution(tiny, [[1]]))
+    build(Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1))
 
 
 def portfolio_of(
@@ -112,6 +111,8 @@ def initial_solution(
     """Return a start for a search of some seconds: built by a named method, read from a file, or as given; checked."""
     if isinstance(source, Solution):
         return Solution(instance, source.routes).checked("the initial solution")
+    if source in ("savings", "insertion") and instance.may_leave_out:
+        return build(instance)
     if source == "savings":
         return savings_in(instance, seconds)
     if source == "insertion":

@@ -9,10 +9,11 @@ from __future__ import annotations
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.clock import ticks
 from neuralns.operators.contract import FINE, apply_destroy, apply_repair
-from neuralns.routes.edits import close_empty_routes, undo
+from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
+from neuralns.routes.evaluate import PLAIN, hopeless, is_on_time
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
-from neuralns.search.acceptance.rule import call_accepts
+from neuralns.search.acceptance.rule import draw_threshold, is_accepted
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR, call_choose, call_update
 
 NOISE = 1e-11
@@ -27,6 +28,8 @@ RECENT = 0.01
 @inlined
 def begin_step(state, tables, destroy, quota):
     """Remove customers by a destroy operator; return a code of `contract`."""
+    # Nobody is left to remove where all are in the bank.
+    quota = min(quota, state.present)
     state.status.quota = quota
     checkpoint(state)
     state.status.running = DESTROYING + KINDS * destroy
@@ -36,6 +39,9 @@ def begin_step(state, tables, destroy, quota):
 @inlined
 def end_step(state, tables, repair, accepts):
     """Insert the removed customers by a repair operator and settle; return a code of `contract` and the outcome."""
+    state.status.threshold = draw_threshold(state, accepts)
+    if state.n_bank > 0:
+        take_from_bank(state)
     state.status.running = REPAIRING + KINDS * repair
     code = apply_repair(state, tables, repair)
     if code != FINE:
@@ -46,14 +52,20 @@ def end_step(state, tables, repair, accepts):
 @inlined
 def _settle(state, accepts):
     """Accept the routes or undo them, and bring the status up to date; return the outcome."""
-    remember(state)
     status = state.status
+    given_up = state.n_removed > 0 and hopeless(state)
+    if not given_up:
+        if state.n_removed > 0:
+            charge_for_removed(state)
+        remember(state)
     candidate, current, best = state.cost, status.current, status.best
     noise = NOISE * abs(current)
     status.candidate = candidate
     outcome, gain = REJECTED, 0.0
     status.running = ACCEPTING
-    if call_accepts(accepts, (state, candidate)):
+    if not given_up and is_accepted(state, accepts, candidate) and (state.kind == PLAIN or _on_time(state)):
+        if state.n_bank > 0 or state.n_removed > 0:
+            bank_removed(state)
         close_empty_routes(state)
         outcome = BEST if candidate < best - noise else BETTER if candidate < current - noise else ACCEPTED
         status.current = candidate
@@ -72,6 +84,17 @@ def _settle(state, accepts):
     status.acceptance += RECENT * ((1.0 if outcome != REJECTED else 0.0) - status.acceptance)
     status.iteration += 1
     return outcome
+
+
+@compiled
+def _on_time(state):
+    """Return whether the routes that changed keep windows and limits: a removal can make a route late if detours save
+    time.
+    """
+    for index in range(state.n_saved_slots):
+        if not is_on_time(state, state.saved_slot[index]):
+            return False
+    return True
 
 
 @compiled

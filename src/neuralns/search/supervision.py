@@ -30,9 +30,14 @@ def has_own_functions(setup: Setup) -> bool:
     if setup.selector.asked_every > 0:
         # Python code, which signals end as usual, and whose objects belong to the caller's thread.
         return False
-    selector, acceptance = type(setup.selector), type(setup.acceptance)
+    selector = type(setup.selector)
     functions: list[Any] = [entry.function for entry in (*setup.portfolio.destroys, *setup.portfolio.repairs)]
-    functions += [selector.choose, selector.update, acceptance.accepts, *(rule.function for rule in setup.stop.rules)]
+    functions += [
+        selector.choose,
+        selector.update,
+        setup.acceptance.function,
+        *(rule.function for rule in setup.stop.rules),
+    ]
     return any(not str(getattr(each, "__module__", "")).startswith("neuralns.") for each in functions)
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import texts
 from neuralns import InputError, Instance, Solution, read, read_solution, write_instance, write_solution
@@ -20,6 +26,7 @@ ONE_WAY = [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]]
     [
         texts.TINY,
         Instance("one-way", [0, 0.1, 1 / 3, 2], 2.5, matrix=ONE_WAY, rounding="dimacs", vehicle_cost=100),
+        texts.FULL,
         Instance("Zürich", [0, 1], 1, [[-1e-7, 1e20], [2**60, 0.1]], [[0, 1], [2, 0]], "trunc"),
     ],
 )
@@ -29,6 +36,70 @@ def test_an_instance_comes_back_as_it_was_written(tmp_path: Path, instance: Inst
     write_instance(instance, path)
     assert path.read_text().startswith("NAME" if suffix == ".vrp" else "{")
     assert_same(read_instance(path), instance)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".vrp"])
+@pytest.mark.parametrize("part", ["windows", "vehicles"])
+def test_what_is_ignored_in_a_file_is_left_out_of_the_instance(tmp_path: Path, suffix: str, part: str) -> None:
+    path = tmp_path / f"instance{suffix}"
+    for instance in (texts.FULL, read("C101")):
+        write_instance(instance, path)
+        assert_same(read_instance(path, ignore=[part]), instance.without(part))
+
+
+FINITE = st.floats(-1e9, 1e9) | st.integers(-(10**9), 10**9).map(float)
+POSITIVE = st.floats(0, 1e9)
+
+
+@st.composite
+def full_instances(draw: st.DrawFn) -> Instance:
+    """Instances with any of the rules."""
+    nodes = draw(st.integers(2, 5))
+
+    def several(values: st.SearchStrategy[Any], count: int = nodes) -> st.SearchStrategy[list[Any]]:
+        return st.lists(values, min_size=count, max_size=count)
+
+    opens, closes = draw(st.tuples(FINITE, FINITE).map(sorted))
+    inside = st.tuples(st.floats(opens, closes), st.floats(opens, closes) | st.just(math.inf)).map(sorted)
+    matrices = several(several(POSITIVE))
+    return Instance(
+        draw(st.sampled_from(["drawn", "C101", "X-n5-k2"])),
+        [0.0, *draw(several(POSITIVE, nodes - 1))],
+        draw(st.floats(1e-3, 1e9)),
+        draw(several(several(FINITE, 2))),
+        draw(st.none() | matrices),
+        draw(st.sampled_from(["none", "round", "trunc", "dimacs"])),
+        draw(POSITIVE),
+        windows=draw(st.none() | several(inside, nodes - 1).map(lambda rest: [[opens, closes], *rest])),
+        service=draw(st.none() | several(POSITIVE, nodes - 1).map(lambda rest: [0.0, *rest])),
+        durations=draw(st.none() | matrices),
+        vehicles=draw(st.none() | st.integers(1, 10**6)),
+        max_duration=draw(st.none() | POSITIVE),
+        max_distance=draw(st.none() | POSITIVE),
+        distance_cost=draw(st.just(1.0) | POSITIVE),
+        duration_cost=draw(st.just(0.0) | POSITIVE),
+        names=draw(st.none() | several(st.text(st.characters(categories=["L", "N", "P"]), max_size=5))),
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(full_instances())
+def test_any_instance_comes_back_from_json(tmp_path_factory: pytest.TempPathFactory, instance: Instance) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    write_instance(instance, path)
+    assert_same(read_instance(path), instance)
+
+
+@settings(max_examples=200, deadline=None)
+@given(full_instances())
+def test_any_instance_that_vrplib_can_hold_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, instance: Instance
+) -> None:
+    windows = None if instance.windows is None else np.minimum(instance.windows, instance.latest[0])
+    held = replace(instance, windows=windows, durations=None, distance_cost=1.0, duration_cost=0.0, names=None)
+    path = tmp_path_factory.getbasetemp() / "any.vrp"
+    write_instance(held, path)
+    assert_same(read_instance(path), held)
 
 
 @pytest.mark.parametrize("name", ["out.sol", "out.json", "OUT.SOL"])

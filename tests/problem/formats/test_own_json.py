@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from importlib.resources import files
 from pathlib import Path
@@ -37,6 +38,21 @@ def test_fields_that_may_be_left_out_have_defaults(tmp_path: Path) -> None:
     assert (instance.vehicle_cost, instance.best_known) == (0, None)
 
 
+def test_a_window_without_an_end_is_null(tmp_path: Path) -> None:
+    form = json.loads(texts.INSTANCES["json"]) | {"windows": [[0, None], [1, 2], [3, None], [0, 9]]}
+    path = written(tmp_path, json.dumps(form), "a.json")
+    instance = read_instance(path)
+    assert instance.latest.tolist() == [math.inf, 2, math.inf, 9]
+    assert instance_to_json(instance)["windows"] == form["windows"]
+    jsonschema.validate(form, SCHEMA)
+
+
+def test_windows_and_vehicles_can_be_ignored(tmp_path: Path) -> None:
+    path = written(tmp_path, texts.INSTANCES["json-windows"], "a.json")
+    assert_same(read_instance(path, ignore="windows"), texts.NAMED.without("windows"))
+    assert_same(read_instance(path, ignore="vehicles"), texts.NAMED.without("vehicles"))
+
+
 def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_path: Path) -> None:
     form = json.loads(texts.INSTANCES["json"])
     path = written(tmp_path, json.dumps(form | {"time_windows": [[0, 9]] * 4}, indent=0), "a.json")
@@ -59,10 +75,39 @@ def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_
         ({"capacity": "much"}, "tiny: capacity 'much' is not a number"),
         ({"capacity": float("nan")}, "tiny: capacity nan is not a finite number"),
         ({"demands": [0, 4, 5, float("inf")]}, "tiny: demands: value inf of node 3 is not a finite number"),
-        ({"demands": [0, 4, 5, 60]}, "tiny: demand 60 of customer 3 is above the capacity 10"),
+        ({"demands": [0, 4, 5, -6]}, "tiny: demand -6 of customer 3 is negative"),
         ({"demands": [0, 4, 5]}, r"coordinates of shape \(4, 2\) do not fit 3 demands"),
         ({"demands": {"a": 1}}, "tiny: demands must be a list of numbers"),
         ({"matrix": [[0, 1], [1]]}, "tiny: distance matrix must be a table of numbers"),
+        (
+            {"windows": [[0, 9], [5, 4], [0, 9], [0, 9]]},
+            "tiny: the window of customer 1, 5 to 4, ends before it begins",
+        ),
+        (
+            {"windows": [[0, 9], [0, 9], [10, 12], [0, 9]]},
+            "tiny: the window of customer 2, 10 to 12, is outside the depot's, 0 to 9",
+        ),
+        (
+            {"windows": [[0, 9], [0, float("nan")], [0, 9], [0, 9]]},
+            "windows: value nan of node 1 is not a finite number",
+        ),
+        ({"windows": [[0, 9], [None, 9], [0, 9], [0, 9]]}, "windows: value nan of node 1 is not a finite number"),
+        ({"windows": [[0, 9], [0, 9]]}, r"windows of shape \(2, 2\) do not fit 4 demands"),
+        ({"windows": "always"}, "windows must be a table of numbers"),
+        ({"windows": [[0, 9], [0], [0, 9], [0, 9]]}, "windows must be a table of numbers"),
+        ({"service": [0, 1, -2, 3]}, "tiny: service time -2 of customer 2 is negative"),
+        ({"service": [1, 1, 2, 3]}, "tiny: the depot has service time 1, but must have 0"),
+        ({"service": [0, 1]}, "tiny: 2 service times do not fit 4 demands"),
+        ({"durations": [[0, 1], [1, 0]]}, r"tiny: duration matrix of shape \(2, 2\) does not fit 4 demands"),
+        ({"durations": [[-1] * 4] * 4}, "tiny: duration -1 from node 0 to node 0 is negative"),
+        ({"vehicles": 0}, "tiny: number of vehicles 0 must be a whole number above 0"),
+        ({"vehicles": 2.5}, "tiny: number of vehicles 2.5 must be a whole number above 0"),
+        ({"max_duration": -1}, "tiny: max_duration -1 must not be negative"),
+        ({"max_distance": "far"}, "tiny: max_distance 'far' is not a number"),
+        ({"duration_cost": -1}, "tiny: duration_cost -1 must not be negative"),
+        ({"names": 5}, "tiny: names must be a list of texts"),
+        ({"names": ["depot", "a"]}, "tiny: 2 names do not fit 4 demands"),
+        ({"names": ["depot", "a", "b", "two\nlines"]}, "of a node must be text on one line"),
         ({"rounding": "up"}, "rounding 'up' is not known; choose one of none, round, trunc, dimacs"),
         ({"rounding": None}, "fields 'name' and 'rounding' must be text"),
         ({"name": 5}, "fields 'name' and 'rounding' must be text"),

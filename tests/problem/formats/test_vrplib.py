@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import texts
@@ -82,7 +85,6 @@ def test_a_matrix_may_come_with_coordinates_for_pictures(tmp_path: Path) -> None
         ("DEPOT_SECTION\n1\n-1\n", ""),
         ("DEPOT_SECTION\n1\n-1\nEOF\n", "DISPLAY_DATA_SECTION\n1 2 3 4\nEOF\nnot read any more"),
         ("CAPACITY : 10\n", "CAPACITY : 10\nNODE_COORD_TYPE : TWOD_COORDS\nDISPLAY_DATA_TYPE : COORD_DISPLAY\n"),
-        ("CAPACITY : 10\n", "CAPACITY : 10\nVEHICLES : 3\n"),
         ("TYPE : CVRP", "TYPE : ACVRP"),
         (" : ", ":"),
         ("NAME", "\ufeffNAME"),
@@ -145,6 +147,7 @@ def test_a_file_without_a_name_is_called_as_the_file(tmp_path: Path, line: str) 
         *((f"{family}-n4-k2", "round") for family in "ABEFMPX"),
         ("XML100_1111_01", "round"),
         ("Leuven1", "round"),
+        ("C101", "none"),
         ("CMT1", "none"),
         ("Golden_1", "none"),
         ("tai75a", "none"),
@@ -174,8 +177,8 @@ def test_the_rounding_can_be_chosen(tmp_path: Path) -> None:
         ("CAPACITY : 10", "CAPACITY 10", "line 6: 'CAPACITY 10' is neither 'KEY : value' nor a section"),
         (
             "TYPE : CVRP",
-            "TYPE : VRPTW",
-            "line 3: problem type 'VRPTW' is not supported, only CVRP, ACVRP, TSP, ATSP; "
+            "TYPE : VRPPD",
+            "line 3: problem type 'VRPPD' is not supported, only CVRP, ACVRP, DCVRP, VRPTW, CVRPTW, TSP, ATSP; "
             "--ignore TYPE reads it as a CVRP.",
         ),
         (
@@ -185,7 +188,6 @@ def test_the_rounding_can_be_chosen(tmp_path: Path) -> None:
         ),
         ("EUC_2D", "EXPLICIT", "section EDGE_WEIGHT_SECTION is missing"),
         ("3 5\n4 6\n", "3 5\n4\n", "line 16: 1 numbers in DEMAND_SECTION, 2 expected"),
-        ("3 5\n4 6\n", "3 11\n4 6\n", "line 15: demand 11 of customer 2 is above the capacity 10"),
         ("3 5\n4 6\n", "3 -5\n4 6\n", "line 15: demand -5 of customer 2 is negative"),
         ("3 5\n4 6\n", "3 nan\n4 6\n", "line 15: 'nan' is not a finite number"),
         ("3 5\n4 6\n", "3 1_0\n4 6\n", "line 15: '1_0' is not a number"),
@@ -215,13 +217,9 @@ def test_a_broken_file_is_refused_with_its_line_and_value(tmp_path: Path, change
 @pytest.mark.parametrize(
     ("line", "name", "key"),
     [
-        ("DISTANCE : 200", "DISTANCE", "DISTANCE"),
-        ("SERVICE_TIME : 10", "SERVICE_TIME", "SERVICE_TIME"),
-        ("VEHICLES : 2", "VEHICLES", "VEHICLES"),
-        ("VEHICLES : few", "VEHICLES", "VEHICLES"),
         ("COLOUR : red", "COLOUR", "COLOUR"),
-        ("TIME_WINDOW_SECTION\n1 0 9\n2 0 9\n3 0 9\n4 0 9", "TIME_WINDOW_SECTION", "TIME_WINDOW"),
-        ("SERVICE_TIME_SECTION\n1 0", "SERVICE_TIME_SECTION", "SERVICE_TIME"),
+        ("TIME_WINDOW : 9", "TIME_WINDOW", "TIME_WINDOW"),
+        ("VEHICLES_MAX_DURATION_SECTION\n1 9", "VEHICLES_MAX_DURATION_SECTION", "VEHICLES_MAX_DURATION"),
         ("PICKUP_AND_DELIVERY_SECTION\n1 0", "PICKUP_AND_DELIVERY_SECTION", "PICKUP_AND_DELIVERY"),
         ("BACKHAUL_SECTION\n2 -1", "BACKHAUL_SECTION", "BACKHAUL"),
         ("SCENERY_SECTION:\n1", "SCENERY_SECTION", "SCENERY"),
@@ -240,18 +238,170 @@ def test_what_may_change_the_problem_is_refused_by_name_and_gone_on_without_if_t
 
 
 def test_all_that_has_to_be_ignored_is_said_at_once(tmp_path: Path) -> None:
-    text = texts.EUCLIDEAN.replace("CAPACITY", "DISTANCE : 5\nVEHICLES : 1\nCAPACITY")
+    text = texts.EUCLIDEAN.replace("CAPACITY", "COLOUR : red\nSHAPE : round\nCAPACITY")
     path = written(tmp_path, text)
-    way_out = "--ignore DISTANCE --ignore VEHICLES goes on without them"
-    with pytest.raises(InputError, match=rf"line 6: DISTANCE is not supported yet \(nor VEHICLES\); {way_out}\.$"):
+    way_out = "--ignore COLOUR --ignore SHAPE goes on without them"
+    with pytest.raises(InputError, match=rf"line 6: COLOUR is not supported yet \(nor SHAPE\); {way_out}\.$"):
         read_instance(path)
-    with pytest.raises(InputError, match="line 7: VEHICLES is not"):
-        read_instance(path, ignore=["DISTANCE"])
-    assert read_instance(path, ignore=["DISTANCE", "VEHICLES"]).customers == 3
+    with pytest.raises(InputError, match="line 7: SHAPE is not"):
+        read_instance(path, ignore=["COLOUR"])
+    assert read_instance(path, ignore=["COLOUR", "SHAPE"]).customers == 3
+
+
+def test_windows_services_and_vehicles_are_read(tmp_path: Path) -> None:
+    instance = read_instance(written(tmp_path, texts.TIMED))
+    assert instance.windows is not None
+    assert instance.windows.tolist() == [[0, 100], [10, 20.5], [0, 60], [30, 90]]
+    assert instance.services.tolist() == [0, 5, 5, 5]
+    assert (instance.vehicles, instance.rounding, instance.max_duration) == (2, "none", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "rounding"),
+    [("C101", "dimacs"), ("RC208", "dimacs"), ("R1_2_3", "dimacs"), ("rc2_10_10", "dimacs"), ("C1001", "none")],
+)
+def test_the_rounding_of_solomons_kinds_is_dimacs_with_windows(tmp_path: Path, name: str, rounding: str) -> None:
+    path = written(tmp_path, texts.TIMED.replace("timed", name))
+    assert read_instance(path).rounding == rounding
+    assert read_instance(path, ignore=["windows"]).rounding == "none"
+    assert read_instance(path, ignore=["TIME_WINDOW"]).rounding == "none"
+
+
+def test_service_times_may_differ(tmp_path: Path) -> None:
+    section = "SERVICE_TIME_SECTION\n1 0\n2 1\n3 2.5\n4 0\n"
+    text = texts.TIMED.replace("SERVICE_TIME : 5\n", "").replace("DEPOT_SECTION", f"{section}DEPOT_SECTION")
+    assert read_instance(written(tmp_path, text)).services.tolist() == [0, 1, 2.5, 0]
+
+
+def test_times_keep_to_their_nodes_where_the_depot_is_another_node(tmp_path: Path) -> None:
+    text = texts.TIMED.replace("DEPOT_SECTION\n1\n", "DEPOT_SECTION\n4\n").replace("1 0 100", "1 30 40")
+    instance = read_instance(written(tmp_path, text.replace("4 6\n", "4 0\n").replace("4 30 90", "4 0 90")))
+    assert instance.earliest.tolist() == [0, 30, 10, 0]
+    assert instance.services.tolist() == [0, 5, 5, 5]
+
+
+@pytest.mark.parametrize(
+    ("lines", "duration", "distance"),
+    [
+        ("VEHICLES_MAX_DURATION : 50", 50, None),
+        ("VEHICLES_MAX_DISTANCE : 40.5", None, 40.5),
+        ("VEHICLES_MAX_DURATION : 50\nVEHICLES_MAX_DISTANCE : 40", 50, 40),
+        ("DISTANCE : 200\nSERVICE_TIME : 10", 200, None),
+        ("DISTANCE : 200", None, 200),
+        ("DISTANCE : 200\nVEHICLES_MAX_DISTANCE : 40", None, 40),
+    ],
+)
+def test_limits_on_routes_are_read(tmp_path: Path, lines: str, duration: float | None, distance: float | None) -> None:
+    text = texts.EUCLIDEAN.replace("CAPACITY", f"{lines}\nCAPACITY")
+    instance = read_instance(written(tmp_path, text))
+    assert (instance.max_duration, instance.max_distance) == (duration, distance)
+    without = read_instance(written(tmp_path, text), ignore="windows")
+    assert (without.max_duration, without.max_distance) == (None, distance)
+
+
+def test_a_route_of_christofides_sets_takes_its_length_and_its_services(tmp_path: Path) -> None:
+    text = texts.EUCLIDEAN.replace("CAPACITY", "DISTANCE : 39\nSERVICE_TIME : 10\nCAPACITY")
+    instance = read_instance(written(tmp_path, text))
+    assert Solution(instance, [[1, 2], [3]]).faults() == ["route 1 takes 40, above 39."]
+    assert Solution(instance, [[1], [2], [3]]).feasible
+
+
+def test_a_demand_above_the_capacity_is_read_and_cannot_be_served(tmp_path: Path) -> None:
+    instance = read_instance(written(tmp_path, texts.EUCLIDEAN.replace("3 5\n4 6\n", "3 11\n4 6\n")))
+    assert instance.unservable == {2: "its demand 11 is above the capacity 10"}
+
+
+@pytest.mark.parametrize(
+    ("ignore", "parts"),
+    [
+        (["windows"], ["windows"]),
+        (["WINDOWS", "vehicles"], ["windows"]),
+        (["vehicles"], ["vehicles"]),
+        (["VEHICLES"], ["vehicles"]),
+        (["TIME_WINDOW_SECTION", "SERVICE_TIME", "VEHICLES"], ["windows"]),
+    ],
+)
+def test_rules_can_be_ignored(tmp_path: Path, ignore: list[str], parts: list[str]) -> None:
+    path = written(tmp_path, texts.TIMED)
+    assert_same(read_instance(path, ignore=ignore), read_instance(path).without(*parts))
+
+
+def test_broken_windows_do_not_matter_where_they_are_ignored(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, texts.TIMED.replace("2 10 20.5", "2 10 2").replace("SERVICE_TIME : 5", "SERVICE_TIME : -5")
+    )
+    assert not read_instance(path, ignore=["windows"]).timed
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "sentence"),
+    [
+        ("2 10 20.5", "2 10 9.5", "line 20: the window of customer 1, 10 to 9.5, ends before it begins"),
+        ("1 0 100", "1 100 0", "line 19: the window of the depot, 100 to 0, ends before it begins"),
+        ("2 10 20.5", "2 101 200", "line 20: the window of customer 1, 101 to 200, is outside the depot's, 0 to 100"),
+        ("2 10 20.5", "2 -9 -1", "line 20: the window of customer 1, -9 to -1, is outside the depot's, 0 to 100"),
+        ("2 10 20.5", "2 10 nan", "line 20: 'nan' is not a finite number"),
+        ("2 10 20.5", "2 10", "line 20: 2 numbers in TIME_WINDOW_SECTION, 3 expected"),
+        ("4 30 90\n", "", "line 21: TIME_WINDOW_SECTION ends early: 3 rows, 4 expected"),
+        ("SERVICE_TIME : 5", "SERVICE_TIME : -5", "line 6: SERVICE_TIME -5 must not be negative"),
+        ("SERVICE_TIME : 5", "SERVICE_TIME : nan", "line 6: 'nan' is not a finite number"),
+        ("VEHICLES : 2", "VEHICLES : few", "line 4: 'few' is not a number"),
+        ("VEHICLES : 2", "VEHICLES : 0", "line 4: number of vehicles 0 must be a whole number above 0"),
+        ("VEHICLES : 2", "VEHICLES : 1.5", "line 4: number of vehicles 1.5 must be a whole number above 0"),
+        ("VEHICLES : 2", "VEHICLES_MAX_DURATION : -1", "line 4: VEHICLES_MAX_DURATION -1 must not be negative"),
+        ("VEHICLES : 2", "DISTANCE : far", "line 4: 'far' is not a number"),
+        ("TIME_WINDOW_SECTION\n1 0 100\n2 10 20.5\n3 0 60\n4 30 90\n", "", "TIME_WINDOW_SECTION is missing"),
+        ("DEPOT_SEC", "SERVICE_TIME_SECTION\n1 0\nDEPOT_SEC", "line 23: service times are given twice"),
+    ],
+)
+def test_broken_rules_are_refused_with_their_line_and_value(
+    tmp_path: Path, change: str, to: str, sentence: str
+) -> None:
+    assert change in texts.TIMED
+    path = written(tmp_path, texts.TIMED.replace(change, to, 1))
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}.*{re.escape(sentence)}\.$"):
+        read_instance(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ("3 -2", "line 25: service time -2 of customer 2 is negative"),
+        ("3 inf", "line 25: 'inf' is not a finite number"),
+        ("3", "line 25: 1 numbers in SERVICE_TIME_SECTION, 2 expected"),
+    ],
+)
+def test_broken_service_times_are_refused_with_their_line_and_value(tmp_path: Path, row: str, sentence: str) -> None:
+    section = f"SERVICE_TIME_SECTION\n1 0\n2 1\n{row}\n4 0\n"
+    text = texts.TIMED.replace("SERVICE_TIME : 5\n", "").replace("DEPOT_SECTION", f"{section}DEPOT_SECTION")
+    with pytest.raises(InputError, match=sentence):
+        read_instance(written(tmp_path, text))
+
+
+def test_a_service_of_the_depot_is_refused(tmp_path: Path) -> None:
+    section = "SERVICE_TIME_SECTION\n1 3\n2 1\n3 1\n4 0\n"
+    text = texts.TIMED.replace("SERVICE_TIME : 5\n", "").replace("DEPOT_SECTION", f"{section}DEPOT_SECTION")
+    with pytest.raises(InputError, match="line 23: the depot has service time 3, but must have 0"):
+        read_instance(written(tmp_path, text))
+
+
+def test_what_the_format_has_no_place_for_is_refused_by_name(tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"durations": np.ones((4, 4))}, "travel times apart from distances"),
+        ({"windows": [[0, np.inf]] * 4}, "windows without an end"),
+        ({"distance_cost": 2.0}, "a cost of distance"),
+        ({"duration_cost": 1.0}, "a cost of duration"),
+        ({"names": ("depot", "a", "b", "c")}, "names of customers"),
+    ]
+    for changes, what in cases:
+        sentence = rf"mine\.vrp: tiny: VRPLIB's format has no place for {what}; write a \.json file instead\.$"
+        with pytest.raises(InputError, match=sentence):
+            write_instance(replace(texts.TINY, **changes), tmp_path / "mine.vrp")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unknown_type_can_be_read_as_a_cvrp(tmp_path: Path) -> None:
-    path = written(tmp_path, texts.EUCLIDEAN.replace(": CVRP", ": VRPTW"))
+    path = written(tmp_path, texts.EUCLIDEAN.replace(": CVRP", ": VRPPD"))
     assert_same(read_instance(path, ignore="TYPE"), read_instance(written(tmp_path, texts.EUCLIDEAN)))
 
 

@@ -84,12 +84,36 @@ def test_a_rule_of_ones_own_has_its_temperatures() -> None:
 def test_a_rule_of_ones_own_runs_as_the_built_in_one_that_it_equals() -> None:
     class Climbing(Acceptance):
         @staticmethod
-        def accepts(state, candidate):
-            return candidate <= state.status.current
+        def threshold(state):
+            return state.status.current
 
     own, built_in = (solve("E-n22-k4", MaxIterations(500), acceptance=rule) for rule in (Climbing(), HillClimbing()))
     assert own.routes == built_in.routes
     assert own.operators == built_in.operators
+
+
+def test_candidates_that_are_given_up_half_way_change_nothing_but_the_time() -> None:
+    class Climbing(Acceptance):
+        @staticmethod
+        def accepts(state, candidate):
+            return candidate <= state.status.current
+
+    # Greedy insertion draws no random numbers, so that both searches see the same candidates.
+    rules, portfolio = (Climbing(), HillClimbing()), "string,random-node,greedy"
+    own, built_in = (solve("E-n51-k5", MaxIterations(2000), acceptance=rule, portfolio=portfolio) for rule in rules)
+    assert own.routes == built_in.routes
+    assert own.operators == built_in.operators
+
+
+def test_a_rule_has_one_way_to_decide() -> None:
+    class Both(HillClimbing):
+        @staticmethod
+        def accepts(state, candidate):
+            return True
+
+    for rule, said in ((Both(), "has both 'threshold' and 'accepts'"), (Acceptance(), "has no method 'threshold' or")):
+        with pytest.raises(OperatorError, match=said):
+            solve("E-n22-k4", MaxIterations(10), acceptance=rule)
 
 
 class Nonsense(Acceptance):

@@ -23,9 +23,10 @@ def worst_node(state, quota, determinism=3.0):
     """
     gains = state.best_delta
     for customer in range(1, state.customers + 1):
-        gains[customer] = removal(state, customer)
+        if state.route[customer] >= 0:
+            gains[customer] = removal(state, customer)
     while state.n_removed < quota:
-        left = state.customers - state.n_removed
+        left = state.present - state.n_removed
         rank = random_rank(state, left, determinism)
         if rank == 0:
             worst = 0
@@ -112,12 +113,16 @@ def worst_load(state, quota, determinism=3.0):
     """
     mean_gain, mean_demand = 1e-12, 1e-12
     for customer in range(1, state.customers + 1):
-        state.best_delta[customer] = removal(state, customer)
-        mean_gain += state.best_delta[customer] / state.customers
-        mean_demand += state.demand[customer] / state.customers
-    mean_size = state.customers / state.n_routes
+        if state.route[customer] >= 0:
+            state.best_delta[customer] = removal(state, customer)
+            mean_gain += state.best_delta[customer] / state.present
+            mean_demand += state.demand[customer] / state.present
+    mean_size = state.present / state.n_routes
+    count = 0
     for customer in range(1, state.customers + 1):
-        score = state.best_delta[customer] / mean_gain + state.demand[customer] / mean_demand
-        state.keys[customer - 1] = score + mean_size / state.size[state.route[customer]]
-        state.items[customer - 1] = customer
-    remove_by_rank(state, state.customers, quota, determinism)
+        if state.route[customer] >= 0:
+            score = state.best_delta[customer] / mean_gain + state.demand[customer] / mean_demand
+            state.keys[count] = score + mean_size / state.size[state.route[customer]]
+            state.items[count] = customer
+            count += 1
+    remove_by_rank(state, count, quota, determinism)

@@ -12,7 +12,7 @@ TRIES = 1000
 @compiled
 def random_routed(state):
     """Return a customer that is on a route, uniformly; 0 if there is none."""
-    left = state.customers - state.n_removed
+    left = state.present - state.n_removed
     if left <= 0:
         return 0
     if 4 * left >= state.customers:

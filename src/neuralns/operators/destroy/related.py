@@ -35,7 +35,7 @@ def proximity(state, quota, determinism=6.0):
     remove(state, random_routed(state))
     while state.n_removed < quota:
         centre = state.removed[randint(state, state.n_removed)]
-        left = state.customers - state.n_removed
+        left = state.present - state.n_removed
         remove(state, _near_by_rank(state, centre, random_rank(state, left, determinism)))
 
 

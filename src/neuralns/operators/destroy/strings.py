@@ -14,7 +14,7 @@ def string_removal(state, quota, longest=10.0, split=0.5, keep=0.99):
     with the quota in place of the number of strings. They keep one more with probability 0.01; keeping many is better
     here (docs/benchmarks.md).
     """
-    longest = min(longest, state.customers / state.n_routes)
+    longest = min(longest, state.present / state.n_routes)
     while state.n_removed < quota:
         cut = new_mark(state)
         seed = random_routed(state)

@@ -10,6 +10,8 @@ from neuralns.operators.toolkit import (
     distance,
     fill_table,
     find_cheapest,
+    has_windows,
+    hopeless,
     insert,
     insert_row,
     list_routes,
@@ -43,6 +45,8 @@ def greedy(state):
     while rows > 0:
         chosen = _cheapest(state, rows)
         row = state.order[chosen]
+        if state.best_delta[row] == np.inf or hopeless(state):
+            return
         inserted = state.items[row]
         changed = insert_row(state, row, state.best_column[row], width)
         rows -= 1
@@ -51,7 +55,8 @@ def greedy(state):
             row = state.order[index]
             renew_cell(state, row, changed, width, inserted)
             cost = state.table_delta[row * width + changed]
-            if state.best_column[row] == changed:
+            # The last vehicle may be on its way by now.
+            if state.best_column[row] == changed or (state.best_column[row] < 0 and state.n_routes >= state.vehicles):
                 find_cheapest(state, row, width)
             elif cost < state.best_delta[row]:
                 state.best_delta[row], state.best_column[row] = cost, changed
@@ -75,6 +80,10 @@ def _find_regret(state, row, width, depth):
             third, fourth = cost, third
         elif cost < fourth:
             fourth = cost
+    if first == np.inf:
+        # Nowhere to go: after all others.
+        state.best_delta[row], state.keys[row], state.row_limit[row], state.best_column[row] = -np.inf, first, first, -1
+        return
     regret, last = second - first, second
     if depth > 2:
         regret, last = regret + third - first, third
@@ -99,8 +108,11 @@ def insert_by_regret(state, depth):
             ):
                 chosen = index
         row = state.order[chosen]
+        if state.keys[row] == np.inf or hopeless(state):
+            return
         inserted = state.items[row]
         fresh = state.best_column[row] < 0
+        last_vehicle = fresh and state.n_routes + 1 >= state.vehicles
         changed = insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
@@ -110,7 +122,7 @@ def insert_by_regret(state, depth):
             known = np.inf if fresh else state.table_delta[cell]
             renew_cell(state, row, changed, width, inserted)
             # A route that was and is worse than the k-th best changes nothing.
-            if known <= state.row_limit[row] or state.table_delta[cell] <= state.row_limit[row]:
+            if last_vehicle or known <= state.row_limit[row] or state.table_delta[cell] <= state.row_limit[row]:
                 _find_regret(state, row, width, depth)
 
 
@@ -143,21 +155,41 @@ def regret_4(state):
     insert_by_regret(state, 4)
 
 
+BY_CHANCE, BY_DEMAND, FARTHEST, NEAREST, NARROWEST, EARLIEST, LATEST = range(7)
+"""Orders in which customers are inserted; the last three are by window."""
+
+
 @compiled
-def _order_removed(state):
-    """Copy the removal list to ``items``, sorted by chance, demand, or distance from the depot (near or far first)."""
+def _draw_order(state):
+    """Return an order by chance, with weights 4, 4, 2, 1, and 1 for each of those by window if there are windows."""
+    draw = random(state) * (14.0 if has_windows(state) else 11.0)
+    if draw < 4.0:
+        return BY_CHANCE
+    if draw < 8.0:
+        return BY_DEMAND
+    return FARTHEST if draw < 10.0 else int(draw) - 10 + NEAREST
+
+
+@compiled
+def _order_removed(state, order):
+    """Copy the removal list to ``items``, sorted by an order."""
     count = state.n_removed
-    draw = random(state) * 11.0
     for index in range(count):
         customer = state.removed[index]
-        if draw < 4.0:
+        if order == BY_CHANCE:
             key = random(state)
-        elif draw < 8.0:
+        elif order == BY_DEMAND:
             key = -state.demand[customer]
-        elif draw < 10.0:
+        elif order == FARTHEST:
             key = -distance(state, 0, customer)
-        else:
+        elif order == NEAREST:
             key = distance(state, 0, customer)
+        elif order == NARROWEST:
+            key = state.latest[customer] - state.earliest[customer]
+        elif order == EARLIEST:
+            key = state.earliest[customer]
+        else:
+            key = -state.latest[customer]
         place = index
         while place > 0 and state.keys[place - 1] > key:
             state.keys[place], state.items[place] = state.keys[place - 1], state.items[place - 1]
@@ -170,12 +202,18 @@ def _order_removed(state):
 def blinks(state, rate=0.01):
     """Insert customers one by one at their cheapest place, overlooking some places by chance.
 
-    The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1. Each
-    place that is better than the best one so far is overlooked with probability ``rate``. Greedy insertion with blinks
-    of Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
+    The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1; with time
+    windows also narrowest first, earliest start first and latest end first, with weights 1, 1, 1. Each place that is
+    better than the best one so far is overlooked with probability ``rate``. Greedy insertion with blinks of
+    Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
     """
+    insert_in_order(state, _draw_order(state), rate)
+
+
+@compiled
+def insert_in_order(state, order, rate):
     list_routes(state)
-    for index in range(_order_removed(state)):
+    for index in range(_order_removed(state, order)):
         customer = state.items[index]
         best, where, place = np.inf, -1, np.int64(0)
         for column in range(state.n_columns):
@@ -184,10 +222,12 @@ def blinks(state, rate=0.01):
             if cost < best:
                 best, where, place = cost, int(slot), there
         opening, vehicle = best_opening(state, customer)
-        if where < 0 or opening < best:
+        if opening < best:
             open_column(state, customer, vehicle)
-        else:
+        elif where >= 0:
             insert(state, customer, where, place)
+        if hopeless(state):
+            return
 
 
 @repair("noise", "greedy")
@@ -209,6 +249,8 @@ def greedy_with_noise(state, amplitude=0.025):
     while rows > 0:
         chosen = _cheapest(state, rows)
         row = state.order[chosen]
+        if state.best_delta[row] == np.inf or hopeless(state):
+            return
         changed = insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]

@@ -1,5 +1,7 @@
 """Random-based repair operators: customers go anywhere they fit."""
 
+import numpy as np
+
 from neuralns.operators.toolkit import best_opening, insert, may_fit, open_route, randint, random_place, repair
 
 
@@ -10,8 +12,8 @@ def random_insertion(state):
     Every route with room is as likely as any other, and so is every place on it; without room anywhere a route is
     opened. A baseline since Shaw 1998.
     """
-    while state.n_removed > 0:
-        customer = state.removed[state.n_removed - 1]
+    for index in range(state.n_removed - 1, -1, -1):
+        customer = state.removed[index]
         chosen, seen = -1, 0
         for column in range(state.n_active):
             slot = state.active[column]
@@ -19,8 +21,10 @@ def random_insertion(state):
                 seen += 1
                 if randint(state, seen) == 0:
                     chosen = int(slot)
-        if chosen < 0:
-            _, vehicle = best_opening(state, customer)
-            insert(state, customer, open_route(state, vehicle), 0)
-            continue
-        insert(state, customer, chosen, random_place(state, chosen))
+        place = np.int64(-1) if chosen < 0 else random_place(state, customer, chosen)
+        if place < 0:
+            cost, vehicle = best_opening(state, customer)
+            if cost < np.inf:
+                insert(state, customer, open_route(state, vehicle), 0)
+        else:
+            insert(state, customer, chosen, place)

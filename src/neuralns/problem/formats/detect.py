@@ -26,7 +26,7 @@ from neuralns.problem.formats.route_table import (
 from neuralns.problem.formats.sol import is_own_sol, read_sol, sol_text
 from neuralns.problem.formats.solomon import is_solomon, read_solomon
 from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet_text
-from neuralns.problem.formats.text import FilePath, read_text
+from neuralns.problem.formats.text import FilePath, naming, read_text
 from neuralns.problem.formats.vrplib import read_vrplib, vrplib_text
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
@@ -83,9 +83,11 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ign
         The file.
     rounding
         Rounding convention; left out, the one that the published costs of the instance's family use: ``round`` for
-        CVRPLIB's A, B, E, F, M, P, X, XML100 and Belgium sets, what the file says for JSON, ``none`` for all others.
+        CVRPLIB's A, B, E, F, M, P, X, XML100 and Belgium sets, ``dimacs`` for Solomon's and for Gehring and
+        Homberger's with their windows, what the file says for JSON, ``none`` for all others.
     ignore
-        Names of what to go on without, though the file has it and it would change the problem.
+        Names of what to go on without, though the file has it and it would change the problem; ``windows`` stands for
+        all that has to do with time, and for the number of vehicles.
     """
     text = read_text(path)
     form = next(form for form in INSTANCE_FORMATS if form.recognises(text))
@@ -94,11 +96,16 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ign
 
 
 def write_instance(instance: Instance, path: str | os.PathLike[str]) -> None:
-    """Write an instance in VRPLIB's format or in JSON, as the file name ends: ``.vrp`` or ``.json``."""
+    """Write an instance in VRPLIB's format or in JSON, as the file name ends: ``.vrp`` or ``.json``.
+
+    What VRPLIB's format has no place for, such as travel times apart from distances, is refused there by name.
+    """
     check_suffix(path, INSTANCE_SUFFIXES)
     writers = {form.suffix: form.text for form in INSTANCE_FORMATS}
     text = writers.get(Path(path).suffix.lower()) or json_instance_text
-    write_text(path, text(instance))
+    with naming(path):
+        content = text(instance)
+    write_text(path, content)
 
 
 def read_solution(instance: Instance, path: str | os.PathLike[str]) -> Solution:

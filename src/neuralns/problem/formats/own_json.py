@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from neuralns.errors import InputError
 from neuralns.problem.distances import rounding_named
-from neuralns.problem.formats.text import FilePath, Unsupported, naming, plain, refuse_unsupported
+from neuralns.problem.formats.text import FilePath, Unsupported, naming, parts_ignored, plain, refuse_unsupported
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
@@ -19,9 +22,15 @@ SOLUTION_FORM = "neuralns-solution"
 FORM_VERSION = 1
 INSTANCE_FIELDS = (
     "format", "version", "name", "capacity", "rounding", "vehicle_cost", "best_known",
-    "demands", "coordinates", "matrix",
+    "demands", "coordinates", "matrix", "windows", "service", "durations", "vehicles", "max_duration", "max_distance",
+    "distance_cost", "duration_cost", "names", "clock",
 )  # fmt: skip
 """The fields of an instance, which ``instance.schema.json`` describes."""
+OPTIONAL: dict[str, float | None] = {
+    "windows": None, "service": None, "durations": None, "vehicles": None, "max_duration": None, "max_distance": None,
+    "distance_cost": 1.0, "duration_cost": 0.0, "names": None, "clock": None,
+}  # fmt: skip
+"""Fields that are written only where they say something, and what leaving them out means."""
 
 
 def is_json(text: str) -> bool:
@@ -30,12 +39,15 @@ def is_json(text: str) -> bool:
 
 
 def read_json_instance(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
-    """Read an instance from the text of a JSON file; fields that are not known are refused unless ignored."""
+    """Read an instance from the text of a JSON file; fields that are not known are refused unless ignored.
+
+    ``windows`` and ``vehicles`` are left out if ignored (see `Instance.without`).
+    """
     data = _parse(path, text)
     _expect_form(path, data, INSTANCE_FORM)
     unknown = [Unsupported(_line_of(text, key), f"field {key!r}", key) for key in data if key not in INSTANCE_FIELDS]
     refuse_unsupported(path, unknown, ignore)
-    return instance_from_json(data, str(path))
+    return instance_from_json(data, str(path)).without(*parts_ignored(ignore))
 
 
 def json_instance_text(instance: Instance) -> str:
@@ -82,9 +94,13 @@ def instance_to_json(instance: Instance) -> dict[str, Any]:
         "demands": [plain(value) for value in instance.demands],
     }
     if instance.coordinates is not None:
-        data["coordinates"] = [[plain(x), plain(y)] for x, y in instance.coordinates]
+        data["coordinates"] = _written(instance.coordinates)
     if instance.matrix is not None:
-        data["matrix"] = [[plain(value) for value in row] for row in instance.matrix]
+        data["matrix"] = _written(instance.matrix)
+    for field, default in OPTIONAL.items():
+        value = getattr(instance, field)
+        if value is not None and (default is None or value != default):
+            data[field] = _written(value)
     return data
 
 
@@ -107,6 +123,8 @@ def instance_from_json(data: dict[str, Any], source: str) -> Instance:
             rounding_named(rounding),
             data.get("vehicle_cost", 0.0),
             data.get("best_known"),
+            **{field: data[field] for field in OPTIONAL if data.get(field) is not None and field != "windows"},
+            windows=_with_open_ends(data.get("windows")),
         )
 
 
@@ -121,6 +139,23 @@ def solution_to_json(solution: Solution) -> dict[str, Any]:
         "vehicle_cost": solution.instance.vehicle_cost,
         "routes": [list(route) for route in solution.routes],
     }
+
+
+def _written(value: Any) -> Any:
+    """Return numbers as they are written, however deep in lists; null where there is no end."""
+    if isinstance(value, np.ndarray | tuple):
+        return [_written(each) for each in value]
+    return value if isinstance(value, str) else None if np.isinf(value) else plain(value)
+
+
+def _with_open_ends(windows: Any) -> Any:
+    """Return windows with null, as the end of one, for what it means."""
+    if not isinstance(windows, list):
+        return windows
+    return [
+        [window[0], math.inf] if isinstance(window, list) and len(window) == 2 and window[1] is None else window
+        for window in windows
+    ]
 
 
 def _line_of(text: str, key: str) -> int:

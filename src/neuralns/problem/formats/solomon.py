@@ -1,22 +1,26 @@
-"""Solomon's format of instances, read: a number of vehicles, a capacity, and one table of customers."""
+"""Solomon's format of instances, read: vehicles, their capacity, and one table of customers with their windows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.formats.text import (
     FilePath,
-    Unsupported,
     check_demands,
     check_rows,
+    check_service,
+    check_windows,
     finite,
     naming,
-    refuse_unsupported,
+    parts_ignored,
+    published_rounding,
     rows,
+    vehicle_number,
 )
 from neuralns.problem.instance import Instance
 
@@ -27,10 +31,10 @@ def is_solomon(text: str) -> bool:
 
 
 def read_solomon(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
-    """Read Solomon's format as a CVRP.
+    """Read Solomon's format, which Gehring and Homberger use too.
 
-    A number of vehicles below that of the customers, time windows and service times are refused unless ``ignore`` names
-    them as ``vehicles`` and ``windows``.
+    The number of vehicles is the most routes, unless ``ignore`` names ``vehicles``. With ``windows`` ignored, times and
+    vehicles are left out; where a file's times are all 0, it has none.
     """
     lines = rows(text)
     header = next(place for place, (_, words) in enumerate(lines) if re.match(r"CUST\b", words[0]))
@@ -40,20 +44,22 @@ def read_solomon(path: FilePath, text: str, ignore: Collection[str] = ()) -> Ins
     line, fleet = lines[above + 1]
     if len(fleet) != 2:
         raise InputError(f"{path}, line {line}: {' '.join(fleet)[:60]!r} is not a number of vehicles and a capacity.")
-    vehicles, capacity = (finite(path, line, word) for word in fleet)
+    _, capacity = (finite(path, line, word) for word in fleet)
     table = lines[header + 1 :]
     check_rows(path, "the customer table", table, len(table), 7, first_id=0)
     if not table:
         raise InputError(f"{path}, line {lines[header][0]}: the customer table is empty.")
-    check_demands(path, table, 3, capacity)
+    check_demands(path, table, 3)
     numbers = np.array([[float(word) for word in words] for _, words in table])
-    unsupported = []
-    # As many vehicles as customers are never too few.
-    if vehicles < len(table) - 1:
-        unsupported.append(Unsupported(line, f"the number of vehicles, {vehicles:g},", "vehicles"))
-    for row in np.flatnonzero(numbers[:, 4:].any(axis=1))[:1]:
-        unsupported.append(Unsupported(table[row][0], "a time window or service time", "windows"))
+    parts = parts_ignored(ignore)
+    rules: dict[str, Any] = {}
+    if not parts:
+        rules["vehicles"] = vehicle_number(path, line, fleet[0])
+    if "windows" not in parts and numbers[:, 4:].any():
+        check_windows(path, table, 4)
+        check_service(path, table, 6)
+        rules |= {"windows": numbers[:, 4:6], "service": numbers[:, 6]}
+    name = " ".join(lines[0][1])
+    rounding = published_rounding(name, "windows" in rules)
     with naming(path):
-        instance = Instance(" ".join(lines[0][1]), numbers[:, 3], capacity, numbers[:, 1:3])
-    refuse_unsupported(path, unsupported, ignore)
-    return instance
+        return Instance(name, numbers[:, 3], capacity, numbers[:, 1:3], rounding=rounding, **rules)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,11 +13,18 @@ from typing import NamedTuple
 import numpy as np
 
 from neuralns.errors import InputError
+from neuralns.problem.distances import Rounding
+from neuralns.problem.instance import PARTS
 
 FilePath = str | os.PathLike[str]
 
 Row = tuple[int, list[str]]
 """A line of a table: its number in the file and its words."""
+
+ROUNDED_FAMILIES = re.compile(r"^([ABEFMPX]-n\d+-k\d+|XML100_|(Leuven|Antwerp|Ghent|Brussels|Flanders)\d)")
+"""Names of CVRPLIB families whose published costs are for distances rounded to the nearest integer."""
+SOLOMON_FAMILIES = re.compile(r"^(R|C|RC)[12](\d\d|_(2|4|6|8|10)_\d+)\b", re.ASCII | re.IGNORECASE)
+"""Names of Solomon's and of Gehring and Homberger's sets, whose published costs cut distances to one decimal."""
 
 
 class Unsupported(NamedTuple):
@@ -44,6 +52,16 @@ def refuse_unsupported(path: FilePath, found: Sequence[Unsupported], ignore: Col
         f"{path}{where}: {first.what} is not supported yet{more}; "
         f"{' '.join(f'--ignore {key}' for key in keys)} goes on without {'them' if others else 'it'}."
     )
+
+
+def parts_ignored(ignore: Collection[str]) -> tuple[str, ...]:
+    """Return the parts of an instance that are to be ignored, as `Instance.without` takes them.
+
+    >>> parts_ignored(["Windows", "colour"])
+    ('windows',)
+    """
+    wanted = {key.casefold() for key in ignore}
+    return tuple(part for part in PARTS if part in wanted)
 
 
 def read_text(path: FilePath) -> str:
@@ -99,16 +117,59 @@ def check_rows(path: FilePath, name: str, table: Sequence[Row], expected: int, w
         raise InputError(f"{path}{where}: {name} {what}: {len(table)} rows, {expected} expected.")
 
 
-def check_demands(path: FilePath, table: Sequence[Row], column: int, capacity: float) -> None:
-    """Refuse demands that no vehicle carries, with the line that an `Instance` no longer knows."""
-    for customer, (line, words) in enumerate(table):
-        demand = float(words[column])
-        if demand < 0:
-            raise InputError(f"{path}, line {line}: demand {demand:g} of customer {customer} is negative.")
-        if demand > capacity:
-            raise InputError(
-                f"{path}, line {line}: demand {demand:g} of customer {customer} is above the capacity {capacity:g}."
-            )
+def check_demands(path: FilePath, table: Sequence[Row], column: int) -> None:
+    """Refuse demands below 0, with the line that an `Instance` no longer knows; the depot's row comes first."""
+    for node, (line, words) in enumerate(table):
+        if (demand := float(words[column])) < 0:
+            raise InputError(f"{path}, line {line}: demand {demand:.10g} of {_whose(node)} is negative.")
+
+
+def check_windows(path: FilePath, table: Sequence[Row], column: int) -> None:
+    """Refuse windows, two columns from ``column`` on, that end before they begin or lie outside the depot's."""
+    first, last = (float(word) for word in table[0][1][column : column + 2])
+    for node, (line, words) in enumerate(table):
+        opens, closes = (float(word) for word in words[column : column + 2])
+        where = f"{path}, line {line}: the window of {_whose(node)}, {opens:.10g} to {closes:.10g},"
+        if opens > closes:
+            raise InputError(f"{where} ends before it begins.")
+        if opens > last or closes < first:
+            raise InputError(f"{where} is outside the depot's, {first:.10g} to {last:.10g}.")
+
+
+def check_service(path: FilePath, table: Sequence[Row], column: int) -> None:
+    """Refuse service times below 0, and any of the depot."""
+    for node, (line, words) in enumerate(table):
+        if (service := float(words[column])) < 0:
+            raise InputError(f"{path}, line {line}: service time {service:.10g} of {_whose(node)} is negative.")
+        if node == 0 and service > 0:
+            raise InputError(f"{path}, line {line}: the depot has service time {service:.10g}, but must have 0.")
+
+
+def vehicle_number(path: FilePath, line: int, word: str) -> int:
+    """Return the number of vehicles that a word stands for.
+
+    >>> vehicle_number("tiny.vrp", 4, "25")
+    25
+    """
+    number = finite(path, line, word)
+    if number < 1 or number != int(number):
+        raise InputError(f"{path}, line {line}: number of vehicles {number:.10g} must be a whole number above 0.")
+    return int(number)
+
+
+def published_rounding(name: str, windows: bool) -> Rounding:
+    """Return the rounding of the published costs of an instance's family, which its name tells.
+
+    >>> published_rounding("X-n101-k25", windows=False), published_rounding("RC2_10_8", windows=True)
+    ('round', 'dimacs')
+    """
+    if windows and SOLOMON_FAMILIES.match(name):
+        return "dimacs"
+    return "round" if ROUNDED_FAMILIES.match(name) else "none"
+
+
+def _whose(node: int) -> str:
+    return "the depot" if node == 0 else f"customer {node}"
 
 
 @contextmanager

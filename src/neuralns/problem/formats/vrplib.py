@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,24 +17,35 @@ from neuralns.problem.formats.text import (
     Unsupported,
     check_demands,
     check_rows,
+    check_service,
+    check_windows,
     finite,
     naming,
+    parts_ignored,
     plain,
+    published_rounding,
     refuse_unsupported,
+    vehicle_number,
 )
-from neuralns.problem.instance import MATRIX_LIMIT, Instance
+from neuralns.problem.instance import MATRIX_LIMIT, PARTS, Instance
 
-ROUNDED_FAMILIES = re.compile(r"^([ABEFMPX]-n\d+-k\d+|XML100_|(Leuven|Antwerp|Ghent|Brussels|Flanders)\d)")
-"""Names of CVRPLIB families whose published costs are for distances rounded to the nearest integer."""
+FLEET_KEYS = {
+    "vehicles": "VEHICLES",
+    "max_duration": "VEHICLES_MAX_DURATION",
+    "max_distance": "VEHICLES_MAX_DISTANCE",
+}
+"""What PyVRP's dialect calls limits of an instance."""
 
 SAID_IN_COMMENT = re.compile(rf"rounding ({'|'.join(ROUNDINGS)}), vehicle cost (\d+(?:\.\d+)?(?:e[+-]\d+)?)", re.ASCII)
 """The comment in which VRPLIB files that we write keep what the format has no line for."""
 
-TYPES = ("CVRP", "ACVRP", "TSP", "ATSP")
+TYPES = ("CVRP", "ACVRP", "DCVRP", "VRPTW", "CVRPTW", "TSP", "ATSP")
 WEIGHT_TYPES = ("EUC_2D", "FLOOR_2D", *TSPLIB_DISTANCES, "EXPLICIT")
-HONOURED = frozenset(
-    ("DIMENSION", "CAPACITY", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT", "NODE_COORD", "DEMAND", "DEPOT", "EDGE_WEIGHT")
-)
+NEEDED_KEYS = frozenset(("DIMENSION", "CAPACITY", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT"))
+NEEDED_SECTIONS = frozenset(("NODE_COORD", "DEMAND", "DEPOT", "EDGE_WEIGHT"))
+RULE_KEYS = frozenset(("VEHICLES", "VEHICLES_MAX_DURATION", "VEHICLES_MAX_DISTANCE", "DISTANCE", "SERVICE_TIME"))
+RULE_SECTIONS = frozenset(("TIME_WINDOW", "SERVICE_TIME"))
+"""Keys and sections that are honoured; rules may be ignored, and what every file needs may not."""
 WITHOUT_MEANING = frozenset(("NAME", "COMMENT", "TYPE", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "DISPLAY_DATA"))
 """Keys and sections that change nothing about the problem; a type that is not known is refused on its own."""
 
@@ -56,10 +67,16 @@ class Section(NamedTuple):
 def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
     """Read VRPLIB text; every refusal of a line names its number.
 
-    What would change the problem and is not supported is refused, unless ``ignore`` names it.
+    What would change the problem and is not supported is refused, unless ``ignore`` names it; rules that it names are
+    left out, and so are ``windows`` and ``vehicles`` (see `Instance.without`).
     """
     dropped = {key.upper().removesuffix("_SECTION") for key in ignore}
     specifications, found = _scan(path, text)
+    for key in dropped:
+        if key in RULE_KEYS:
+            specifications.pop(key, None)
+        if key in RULE_SECTIONS:
+            found.pop(key, None)
 
     def needed(key: str) -> Specification:
         if key not in specifications:
@@ -69,7 +86,7 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
     def optional(key: str, value: str) -> Specification:
         return specifications.get(key, Specification(0, value))
 
-    for key in sorted(dropped & HONOURED & (specifications.keys() | found.keys())):
+    for key in sorted(dropped & (NEEDED_KEYS & specifications.keys() | NEEDED_SECTIONS & found.keys())):
         raise InputError(f"{path}: {key} is honoured, and cannot be ignored.")
     kind = optional("TYPE", "CVRP")
     problem = kind.value.upper()
@@ -81,7 +98,7 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
             )
         problem = "CVRP"
     dimension = _whole(path, "DIMENSION", needed("DIMENSION"))
-    refuse_unsupported(path, _unsupported(specifications, found, dimension - 1), dropped)
+    refuse_unsupported(path, _unsupported(specifications, found), dropped)
     sections = {name: section.rows for name, section in found.items()}
     one_tour = problem in ("TSP", "ATSP")
     weights = needed("EDGE_WEIGHT_TYPE")
@@ -117,7 +134,7 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
             raise InputError(f"{path}, line {load.line}: capacity {load.value} must be above 0.")
     if has_demands:
         amounts = [sections["DEMAND"][node] for node in order]
-        check_demands(path, amounts, 1, capacity)
+        check_demands(path, amounts, 1)
         demands = [float(words[1]) for _, words in amounts]
     points = None
     if has_points:
@@ -131,24 +148,36 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
     elif weight_type in TSPLIB_DISTANCES:
         matrix = TSPLIB_DISTANCES[weight_type](np.array(points).reshape(-1, 2))
 
+    ignored = parts_ignored(ignore)
+    rules = _rules(path, specifications, found, order, ignored)
+    if problem.endswith("TW") and "TIME_WINDOW" not in found and not dropped & {"TYPE", "TIME_WINDOW", "WINDOWS"}:
+        raise InputError(f"{path}: section TIME_WINDOW_SECTION is missing.")
     name = " ".join(optional("NAME", "").value.split()) or Path(path).stem
     # TSPLIB defines EUC_2D as rounded; files of vehicle routing do not always mean that.
-    rounded = ROUNDED_FAMILIES.match(name) or (one_tour and weight_type == "EUC_2D")
-    rounding: Rounding = "round" if rounded else "none"
+    whole = one_tour and weight_type == "EUC_2D"
+    rounding: Rounding = "round" if whole else published_rounding(name, "windows" in rules)
     vehicle_cost = 0.0
     if said := SAID_IN_COMMENT.fullmatch(optional("COMMENT", "").value):
         rounding, vehicle_cost = rounding_named(said[1]), float(said[2])
+        if rounding == "dimacs" and "windows" in ignored and "TIME_WINDOW" in found:
+            rounding = "none"
     if weight_type == "FLOOR_2D":
         rounding = "trunc"
     with naming(path):
-        return Instance(name, demands, capacity, points, matrix, rounding, vehicle_cost)
+        return Instance(name, demands, capacity, points, matrix, rounding, vehicle_cost, **rules)
 
 
 def vrplib_text(instance: Instance) -> str:
-    """Return the text of a VRPLIB file."""
+    """Return the text of a VRPLIB file; what the format has no place for is refused."""
+    for what in _homeless(instance):
+        raise InputError(f"{instance.name}: VRPLIB's format has no place for {what}; write a .json file instead.")
     said = f"rounding {instance.rounding}, vehicle cost {plain(instance.vehicle_cost)}"
-    lines = [f"NAME : {instance.name}", f"COMMENT : {said}", "TYPE : CVRP", f"DIMENSION : {len(instance.demands)}"]
+    kind = "CVRP" if instance.windows is None else "CVRPTW"
+    lines = [f"NAME : {instance.name}", f"COMMENT : {said}", f"TYPE : {kind}", f"DIMENSION : {len(instance.demands)}"]
     lines.append(f"CAPACITY : {plain(instance.capacity)}")
+    for field, key in FLEET_KEYS.items():
+        if (limit := getattr(instance, field)) is not None:
+            lines.append(f"{key} : {plain(limit)}")
     if instance.matrix is None:
         lines.append("EDGE_WEIGHT_TYPE : EUC_2D")
     else:
@@ -159,19 +188,83 @@ def vrplib_text(instance: Instance) -> str:
         lines += [f"{node} {plain(x)} {plain(y)}" for node, (x, y) in enumerate(instance.coordinates, 1)]
     lines.append("DEMAND_SECTION")
     lines += [f"{node} {plain(demand)}" for node, demand in enumerate(instance.demands, 1)]
+    if instance.windows is not None:
+        lines.append("TIME_WINDOW_SECTION")
+        lines += [f"{node} {plain(opens)} {plain(closes)}" for node, (opens, closes) in enumerate(instance.windows, 1)]
+    if instance.service is not None:
+        lines.append("SERVICE_TIME_SECTION")
+        lines += [f"{node} {plain(time)}" for node, time in enumerate(instance.service, 1)]
     return "\n".join([*lines, "DEPOT_SECTION", "1", "-1", "EOF"]) + "\n"
 
 
-def _unsupported(
-    specifications: dict[str, Specification], sections: dict[str, Section], customers: int
-) -> list[Unsupported]:
+def _homeless(instance: Instance) -> list[str]:
+    """Return what an instance holds that VRPLIB's format cannot."""
+    asked = {
+        "travel times apart from distances": instance.durations is not None,
+        "windows without an end": bool(np.isinf(instance.latest).any()) and instance.windows is not None,
+        "a cost of distance": instance.distance_cost != 1.0,
+        "a cost of duration": instance.duration_cost != 0.0,
+        "names of customers": instance.names is not None,
+    }
+    return [what for what, there in asked.items() if there]
+
+
+def _unsupported(specifications: dict[str, Specification], sections: dict[str, Section]) -> list[Unsupported]:
     """Return the keys and sections that may change the problem and that are not read, by line."""
-    found = [Unsupported(given.line, key, key) for key, given in specifications.items()]
-    found += [Unsupported(section.line, f"{name}_SECTION", name) for name, section in sections.items()]
-    fleet = specifications.get("VEHICLES", Specification(0, "")).value
-    # As many vehicles as customers are never too few.
-    enough = {"VEHICLES"} if re.fullmatch(r"\d{1,9}", fleet, re.ASCII) and int(fleet) >= customers else set()
-    return sorted(each for each in found if each.key not in HONOURED | WITHOUT_MEANING | enough)
+    keys, names = NEEDED_KEYS | RULE_KEYS | WITHOUT_MEANING, NEEDED_SECTIONS | RULE_SECTIONS | WITHOUT_MEANING
+    found = [Unsupported(given.line, key, key) for key, given in specifications.items() if key not in keys]
+    found += [Unsupported(at.line, f"{name}_SECTION", name) for name, at in sections.items() if name not in names]
+    return sorted(found)
+
+
+def _rules(
+    path: FilePath,
+    specifications: dict[str, Specification],
+    sections: dict[str, Section],
+    order: Sequence[int],
+    ignored: Collection[str],
+) -> dict[str, Any]:
+    """Return the rules beside capacity, as an `Instance` takes them, but for the parts that are ignored."""
+    left_out = {field for part in ignored for field in PARTS[part]}
+    rules: dict[str, Any] = {}
+
+    def column(name: str, width: int) -> list[Row]:
+        check_rows(path, f"{name}_SECTION", sections[name].rows, len(order), width, first_id=1)
+        return [sections[name].rows[node] for node in order]
+
+    if "TIME_WINDOW" in sections and "windows" not in left_out:
+        table = column("TIME_WINDOW", 3)
+        check_windows(path, table, 1)
+        rules["windows"] = [[float(opens), float(closes)] for _, (_, opens, closes) in table]
+    served = "SERVICE_TIME" in sections or "SERVICE_TIME" in specifications
+    if served and "service" not in left_out:
+        if "SERVICE_TIME" in specifications:
+            given = specifications["SERVICE_TIME"]
+            if "SERVICE_TIME" in sections:
+                raise InputError(f"{path}, line {sections['SERVICE_TIME'].line}: service times are given twice.")
+            rules["service"] = [0.0] + [_limit(path, "SERVICE_TIME", given)] * (len(order) - 1)
+        else:
+            table = column("SERVICE_TIME", 2)
+            check_service(path, table, 1)
+            rules["service"] = [float(time) for _, (_, time) in table]
+    if "VEHICLES" in specifications and "vehicles" not in left_out:
+        fleet = specifications["VEHICLES"]
+        rules["vehicles"] = vehicle_number(path, fleet.line, fleet.value)
+    limits = [("max_duration", "VEHICLES_MAX_DURATION"), ("max_distance", "VEHICLES_MAX_DISTANCE")]
+    # Christofides, Mingozzi and Toth's DISTANCE counts service times as well.
+    limits.append(("max_duration" if served else "max_distance", "DISTANCE"))
+    for field, key in limits:
+        if key in specifications and field not in left_out:
+            limit = _limit(path, key, specifications[key])
+            rules[field] = min(limit, rules.get(field, limit))
+    return rules
+
+
+def _limit(path: FilePath, key: str, given: Specification) -> float:
+    value = finite(path, given.line, given.value)
+    if value < 0:
+        raise InputError(f"{path}, line {given.line}: {key} {value:.10g} must not be negative.")
+    return value
 
 
 def _depot(path: FilePath, table: Sequence[Row], nodes: int) -> int:

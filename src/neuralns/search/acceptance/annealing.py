@@ -12,7 +12,7 @@ from neuralns.search.acceptance.rule import Falling
 
 @dataclass(frozen=True)
 class SimulatedAnnealing(Falling):
-    """Accept a candidate if F(candidate) < F(current) − T ln u for u uniform in (0, 1].
+    """Accept a candidate if F(candidate) ≤ F(current) − T ln u for u uniform in (0, 1].
 
     T falls geometrically from ``start`` to ``end`` while the time or the iterations of the run are used up. Left out,
     the start is twice the mean distance between consecutive customers on the initial solution's routes, the end 3 % of
@@ -20,6 +20,5 @@ class SimulatedAnnealing(Falling):
     """
 
     @staticmethod
-    def accepts(state, candidate):
-        current = state.status.current
-        return candidate <= current or candidate < current - state.status.temperature * np.log(1.0 - random(state))
+    def threshold(state):
+        return state.status.current - state.status.temperature * np.log(1.0 - random(state))

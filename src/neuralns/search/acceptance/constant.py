@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from neuralns.search.acceptance.rule import Acceptance
 
 
@@ -12,8 +14,8 @@ class HillClimbing(Acceptance):
     """Accept a candidate that is not worse than the current solution."""
 
     @staticmethod
-    def accepts(state, candidate):
-        return candidate <= state.status.current
+    def threshold(state):
+        return state.status.current
 
 
 @dataclass(frozen=True)
@@ -21,5 +23,5 @@ class Always(Acceptance):
     """Accept every candidate."""
 
     @staticmethod
-    def accepts(state, candidate):
-        return True
+    def threshold(state):
+        return np.inf

@@ -10,10 +10,10 @@ from neuralns.search.acceptance.rule import Falling
 
 @dataclass(frozen=True)
 class RecordToRecord(Falling):
-    """Accept a candidate if F(candidate) < F(best) + T (Dueck 1993), T falling as in `SimulatedAnnealing`."""
+    """Accept a candidate if F(candidate) ≤ F(best) + T (Dueck 1993), T falling as in `SimulatedAnnealing`."""
 
     what: ClassVar[str] = "threshold"
 
     @staticmethod
-    def accepts(state, candidate):
-        return candidate < state.status.best + state.status.temperature
+    def threshold(state):
+        return state.status.best + state.status.temperature

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numba import types
 
-from neuralns.compiled.calls import caller
+from neuralns.compiled.caching import inlined
+from neuralns.compiled.calls import address_of, caller
 from neuralns.errors import InputError, OperatorError
 from neuralns.operators.registry import compile_own
 from neuralns.problem.instance import LARGEST
@@ -20,15 +21,30 @@ DEFAULT_START = 2.0
 DEFAULT_END_SHARE = 0.03
 """End temperature as a share of the start temperature."""
 
-_signature = types.boolean(state_type, types.float64)
-call_accepts = caller(_signature)
+_threshold = types.float64(state_type)
+_accepts = types.boolean(state_type, types.float64)
+_call_threshold, _call_accepts = caller(_threshold), caller(_accepts)
+
+
+@inlined
+def draw_threshold(state, rule):
+    """Return the most that the next candidate may cost, by the rule at an address (see `Acceptance.address`)."""
+    return _call_threshold(rule, (state,)) if rule > 0 else np.inf
+
+
+@inlined
+def is_accepted(state, rule, candidate):
+    """Return whether a candidate of a cost becomes the current solution."""
+    return candidate <= state.status.threshold if rule > 0 else _call_accepts(-rule, (state, candidate))
 
 
 class Acceptance:
     """Decides which candidates become the current solution; the base of all rules, yours included.
 
-    A rule of your own gives the static method `accepts`, which runs compiled; it may read ``state.status`` (costs of
-    the current and the best solution, temperature, share of the budget left and so on) and draw random numbers.
+    A rule of your own gives one static method, which runs compiled: `threshold`, asked before a repair, so that
+    candidates that cost too much already can be given up half-way; or `accepts`, asked after it. It may read
+    ``state.status`` (costs of the current and the best solution, temperature, share of the budget left and so on) and
+    draw random numbers.
     """
 
     def temperatures(self, initial: Solution) -> tuple[float, float]:
@@ -36,16 +52,34 @@ class Acceptance:
         return 1.0, 1.0
 
     @staticmethod
+    def threshold(state: Any) -> Any:
+        """Return the most that a candidate may cost to become the current solution."""
+        raise NotImplementedError
+
+    @staticmethod
     def accepts(state: Any, candidate: Any) -> Any:
         """Return whether a candidate of a cost becomes the current solution."""
         raise NotImplementedError
 
+    @property
+    def function(self) -> Any:
+        """The method that the rule has."""
+        own = type(self)
+        if own.threshold is not Acceptance.threshold and own.accepts is not Acceptance.accepts:
+            raise OperatorError(f"acceptance rule {own.__name__!r} has both 'threshold' and 'accepts'; one is enough.")
+        if own.threshold is Acceptance.threshold and own.accepts is Acceptance.accepts:
+            raise OperatorError(f"acceptance rule {own.__name__!r} has no method 'threshold' or 'accepts'.")
+        return own.accepts if own.threshold is Acceptance.threshold else own.threshold
+
     def compiled(self) -> Any:
         """Return the compiled function."""
-        own = type(self)
-        if own.accepts is Acceptance.accepts:
-            raise OperatorError(f"acceptance rule {own.__name__!r} has no method 'accepts'.")
-        return compile_own(f"acceptance rule {own.__name__!r}", _signature, own.accepts)
+        signature = _accepts if self.function is type(self).accepts else _threshold
+        return compile_own(f"acceptance rule {type(self).__name__!r}", signature, self.function)
+
+    def address(self) -> int:
+        """Return the address of the compiled function, negative if it is that of `accepts`."""
+        where = address_of(self.compiled())
+        return -where if self.function is type(self).accepts else where
 
 
 @dataclass(frozen=True)
