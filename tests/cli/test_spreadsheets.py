@@ -182,9 +182,17 @@ def test_a_table_of_routes_is_checked(folder: Path) -> None:
     assert json.loads(invoke(*arguments, "--json").stdout)["faults"] == [late]
 
 
-def test_leaving_out_who_cannot_be_served_is_no_fault(folder: Path) -> None:
+def test_leaving_somebody_out_is_a_fault_while_a_vehicle_is_left(folder: Path) -> None:
     (folder / "routes.csv").write_text("route,name\n1,Bakery\n1,School\n")
-    found = invoke("check", "stops.csv", "routes.csv", "--vehicles", "fleet.csv", "--json").json
+    arguments = ("check", "stops.csv", "routes.csv", "--capacity", 10, "--vehicles")
+    outcome = invoke(*arguments, 2)
+    assert outcome.code == 1
+    assert outcome.stdout.splitlines()[1:] == [
+        "  customer Farm is not visited.",
+        "stops: 1 customer not served:",
+        f"  Quarry: {WHY}",
+    ]
+    found = invoke(*arguments, 1, "--json").json
     assert [(each["name"], each["reason"]) for each in found["unserved"]] == [
         ("Farm", "it is on no route"),
         ("Quarry", WHY),

@@ -32,7 +32,7 @@ def check(
 
         neuralns check stops.csv routes.csv --vehicles fleet.csv --plot-timetable day.png
     """
-    from neuralns.cli.unserved import faults_of, print_unserved, unserved_with_reasons
+    from neuralns.cli.unserved import inexcusable_faults, print_unserved, unserved_with_reasons
     from neuralns.plot import check_plot_path, format_cost, routes, save, timetable
     from neuralns.problem.formats.detect import read_solution
 
@@ -43,7 +43,7 @@ def check(
         instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
     )
     answer = read_solution(problem, solution)
-    faults, left_out = faults_of(answer), unserved_with_reasons(answer, "it is on no route")
+    faults, left_out = inexcusable_faults(answer), unserved_with_reasons(answer, "it is on no route")
     # Routes to customers that do not exist have no cost.
     known = all(1 <= customer <= problem.customers for route in answer.routes for customer in route)
     if as_json:
@@ -69,8 +69,8 @@ def check(
         console.print(f"{problem.name}: {verdict}, {cost}, {number}{gap}")
         for fault in faults:
             console.print(f"  {fault}")
-        if problem.may_leave_out:
-            print_unserved(console, problem.name, left_out)
+        excused = [each for each in left_out if f"customer {each['name']} is not visited." not in faults]
+        print_unserved(console, problem.name, excused)
     for path, draw in pictures if known else []:
         save(draw(answer), path)
     if faults:

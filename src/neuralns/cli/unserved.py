@@ -57,9 +57,13 @@ def unserved_with_reasons(solution: Solution, otherwise: str | None = None) -> l
     ]
 
 
-def faults_of(solution: Solution) -> list[str]:
-    """Return the faults of a solution; to leave somebody out is none where that may have to be."""
-    return solution.broken_rules() if solution.instance.may_leave_out else solution.faults()
+def inexcusable_faults(solution: Solution) -> list[str]:
+    """Return the faults of a solution; to leave out whom nobody can serve, or when no vehicle is left, is none."""
+    instance = solution.instance
+    if instance.vehicles is not None and len(solution.routes) >= instance.vehicles:
+        return solution.broken_rules()
+    left_out = [customer for customer in solution.unserved if customer not in instance.unservable]
+    return solution.broken_rules() + [f"customer {instance.label(customer)} is not visited." for customer in left_out]
 
 
 def _print(console: Console, head: str, lines: list[str]) -> None:
