@@ -48,6 +48,10 @@ def test_code_blocks_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ablation, "MODERN_CANDIDATES", (*MODERN, "shaw"))
+    for name, table in re.findall(
+        r'^```csv title="(.+?)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        (tmp_path / name).write_text(table, encoding="utf-8")
     program = ""
     for block in blocks(page, "python"):
         if name := re.match(r"# (\w+\.py)\n", block):

@@ -70,7 +70,7 @@ def test_costs_are_compared_by_instance(monkeypatch: pytest.MonkeyPatch) -> None
         ("string", "E-n22-k4"): 10000.0, ("string", "P-n16-k8"): 110.0,
     }  # fmt: skip
     monkeypatch.setattr(
-        Trials, "_cost", lambda self, pair, instance, _: costs[pair.destroy, instance.name.partition(":")[0]]
+        Trials, "_cost", lambda self, pair, instance: costs[pair.destroy, instance.name.partition(":")[0]]
     )
     trials = Trials(INSTANCES, portfolio_named("string,zone,greedy"), MaxIterations(10), 1.0)
     assert trials.best_fixed() == Fixed("zone", "greedy")

@@ -23,12 +23,12 @@ FORM_VERSION = 1
 INSTANCE_FIELDS = (
     "format", "version", "name", "capacity", "rounding", "vehicle_cost", "best_known",
     "demands", "coordinates", "matrix", "windows", "service", "durations", "vehicles", "max_duration", "max_distance",
-    "distance_cost", "duration_cost", "names",
+    "distance_cost", "duration_cost", "names", "clock",
 )  # fmt: skip
 """The fields of an instance, which ``instance.schema.json`` describes."""
 OPTIONAL: dict[str, float | None] = {
     "windows": None, "service": None, "durations": None, "vehicles": None, "max_duration": None, "max_distance": None,
-    "distance_cost": 1.0, "duration_cost": 0.0, "names": None,
+    "distance_cost": 1.0, "duration_cost": 0.0, "names": None, "clock": None,
 }  # fmt: skip
 """Fields that are written only where they say something, and what leaving them out means."""
 SOLUTION_FIELDS = ("format", "version", "instance", "cost", "rounding", "vehicle_cost", "routes")
