@@ -18,6 +18,8 @@ from neuralns.cli.printing import objective_of, plain_console
 from neuralns.errors import InputError, InputWarning
 
 if TYPE_CHECKING:
+    from neuralns.operators.portfolio import Portfolio
+    from neuralns.problem.instance import Instance
     from neuralns.search.result import Result
 
 
@@ -132,11 +134,13 @@ def solve(
     loaded = [entry for path in operators or [] for entry in load_operators(path)]
     # The best fixed pair is found by the search itself.
     chooser = "best-fixed" if selector == "best-fixed" else selector_named(selector, temperature, decide_every)
-    chosen = portfolio_of(portfolio, None if isinstance(chooser, str) else chooser)
-    if loaded and "," not in chosen.name and chosen.name != "own":
-        chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
-    if not isinstance(chooser, str):
-        new_memory_of(chooser, chosen, 1)
+
+    def chosen_for(problem: Instance) -> Portfolio:
+        chosen = portfolio_of(portfolio, None if isinstance(chooser, str) else chooser, problem)
+        if loaded and "," not in chosen.name and chosen.name != "own":
+            chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
+        return chosen
+
     quotas = options.parse_scale(scale)
     tables = {"vehicles": vehicles, "capacity": capacity, "matrix": matrix, "speed": speed}
     problems = [
@@ -147,6 +151,8 @@ def solve(
         objective_costs(objective)
     for problem in problems:
         check_somebody_can_be_served(problem)
+        if not isinstance(chooser, str):
+            new_memory_of(chooser, chosen_for(problem), 1)
     # The solution beside an instance is read as its best known one, unless it is ours.
     files = [Path(source) for source in instances if Path(source).is_file()]
     beside = [path for file in files if (path := file.with_suffix(".sol")).is_file() and not is_own_solution(path)]
@@ -185,7 +191,7 @@ def solve(
                     problem,
                     stop,
                     selector=chooser,
-                    portfolio=chosen,
+                    portfolio=chosen_for(problem),
                     seed=seed,
                     scale=quotas,
                     initial=initial,

@@ -22,7 +22,7 @@ from neuralns.search.interrupt import Interrupts
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
-from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_of
+from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_for
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.supervision import Supervised, has_own_functions
 from neuralns.search.trials import Trials
@@ -70,12 +70,12 @@ def solve(
         How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
-        (a fixed pair, a policy), else ``modern``.
+        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows.
     seed
         Same seed and same number of iterations: same routes.
     scale
         Customers to remove in each iteration: a number, a share below 1, or a pair to draw from uniformly; by default
-        what a policy was trained with, else 1 to 20.
+        what a policy was trained with, else 1 to 20, with windows 1 to 30.
     acceptance
         Which candidates to keep; simulated annealing that cools over the run by default.
     initial
@@ -131,7 +131,7 @@ def solve(
     given_up: GivenUpError | None = None
     caught: str | None = None
     if selector == "best-fixed":
-        choices = portfolio_of(portfolio)
+        choices = portfolio_of(portfolio, None, instance)
         share = TRIALS_SHARE / (len(choices.destroys) * len(choices.repairs))
         trials = Trials([instance], choices, stop, share, scale, initial, acceptance)
         with Interrupts() as interrupts:
@@ -146,9 +146,9 @@ def solve(
         stop = stop.scaled(1 - TRIALS_SHARE)
     elif isinstance(selector, str):
         selector = selector_named(selector)
-    operators = portfolio_of(portfolio, selector)
+    operators = portfolio_of(portfolio, selector, instance)
     new_memory_of(selector, operators, instance.customers)
-    quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
+    quotas = quotas_for(instance, selector, scale)
     length = selector.doubt_of_length(stop.iterations)
     for doubt in (*selector.doubts(instance, quotas), *([] if length is None else [length])):
         warnings.warn(doubt, InputWarning, stacklevel=2)
