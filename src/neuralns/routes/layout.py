@@ -98,6 +98,7 @@ FIELDS = (
     _instance("earliest"),  # start of service
     _instance("latest"),  # with a tolerance for sums
     _instance("service"),
+    _instance("horizon", number, 0),  # length of the shift: the yardstick of times
     _instance("distance_cost", number, 0),
     _instance("duration_cost", number, 0),
     _instance("max_distance", number, 0),

@@ -109,6 +109,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "earliest": np.ascontiguousarray(instance.earliest),
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
+        "horizon": horizon(instance, float(from_depot.mean())),
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -135,6 +136,14 @@ def kind_of(instance: Instance) -> int:
     return TIMED if instance.windows is not None else PLAIN
 
 
+def horizon(instance: Instance, unit: float) -> float:
+    """Return how long a shift is: as the depot's window says, else until the last window ends, else eight units."""
+    ends = instance.latest[np.isfinite(instance.latest)]
+    last = instance.latest[0] if np.isfinite(instance.latest[0]) else ends.max(initial=-np.inf)
+    shift = float(last - instance.earliest[0])
+    return shift if 0 < shift < np.inf else 8 * unit or 1.0
+
+
 def servable(instance: Instance) -> npt.NDArray[np.uint8]:
     """Return for each node whether any route can serve it."""
     found = np.ones(instance.customers + 1, np.uint8)
@@ -156,6 +165,12 @@ def unserved_cost(instance: Instance) -> float:
         spans = instance.times(depot, everyone) + instance.times(everyone, depot) + instance.services[1:]
         total += instance.duration_cost * 2 * float(spans.sum())
     return max(1.0, total)
+
+
+def charged_cost(solution: Solution) -> float:
+    """Return F of a solution as states have it: with the penalty of everybody left out who could be served."""
+    left_out = set(solution.unserved) - set(solution.instance.unservable)
+    return solution.cost + (len(left_out) * unserved_cost(solution.instance) if left_out else 0.0)
 
 
 def least_gain(instance: Instance) -> float:
