@@ -105,3 +105,13 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> Non
 def test_no_instance_is_refused() -> None:
     with pytest.raises(InputError, match="training needs at least one instance"):
         train([], **FEW)
+
+
+def test_a_policy_can_learn_with_windows() -> None:
+    done = train("R101", **{**FEW, "setting": "windows", "preset": "strong", "network": "small", "scale": None})
+    card = done.policy.card
+    assert (card["setting"], card["features"]["name"], card["instances"]) == ("windows", "windows", ["R101:20"])
+    assert done.marks is not None
+    assert done.marks.random > 0
+    plain = train("R101", **{**FEW, "setting": "windows", "preset": "paper", "network": "mlp"})
+    assert plain.policy.card["features"]["name"] == "paper"

@@ -232,3 +232,9 @@ def test_progress_is_told_seed_by_seed() -> None:
 def test_what_cannot_be_evaluated_is_refused(agent: str, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
         searched(agent, **options)
+
+
+def test_searches_keep_windows() -> None:
+    mdp = make_mdp("R101", customers=20, setting="windows", portfolio="paper")
+    found = evaluate_in_search(mdp, "random", pairs=5, episodes=4, seeds=2)
+    assert (found.costs < [start.cost for start in mdp.start_tours("test", 4)]).all()

@@ -19,6 +19,7 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.search.acceptance.rule import Acceptance
+from neuralns.selection.features import features_for
 from neuralns.selection.policy_file import Policy, write_policy
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def train(
     all sizes, learns on solutions that searches meet (``search``), with the portfolio of `neuralns.solve` (``modern``),
     10 customers removed at a time, and pairs undone that make things worse (``improving``). ``paper`` is the paper's:
     ``mlp``, ``random`` tours, portfolio ``paper``, a fifth of the customers, and what every pair gives kept
-    (``always``).
+    (``always``). Where time plays a part in an instance, the features ``rich`` give way to ``windows``.
 
     Parameters
     ----------
@@ -146,15 +147,16 @@ def train(
     network = usual.network if network is None else network
     mdps = []
     for each in several:
-        whole = each if isinstance(each, Instance) else read(each)
-        instance = whole if customers is None else whole.first(customers)
+        instance = each if isinstance(each, Instance) else read(each)
+        size = instance.customers if customers is None else customers
         mdps.append(
             make_mdp(
                 instance,
+                customers=customers,
                 setting=setting,
                 portfolio=usual.portfolio if portfolio is None else portfolio,
                 # A default fits every instance.
-                scale=usual.scale and min(usual.scale, instance.customers) if scale is None else scale,
+                scale=usual.scale and min(usual.scale, size) if scale is None else scale,
                 budget=budget,
                 acceptance=usual.acceptance if acceptance is None else acceptance,
             )
@@ -165,9 +167,12 @@ def train(
         raise InputError(f"training needs torch; install it with: {how_to_install('train')}.")
     from neuralns.learning.run import run
 
+    config = configured(preset, network, **changes)
+    if changes.get("features") is None and config.features == "rich":
+        config = replace(config, features=features_for(*(mdp.instance for mdp in mdps)).name)
     return run(
         mdps,
-        configured(preset, network, **changes),
+        config,
         seeds=numbers,
         start=usual.start if start is None else start,
         device=device,
