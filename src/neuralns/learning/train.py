@@ -72,7 +72,7 @@ def train(
     seeds: int | Sequence[int] = 1,
     start: str | None = None,
     customers: int | None = None,
-    setting: str = "distance",
+    setting: str | None = None,
     portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     scale: int | None = None,
     budget: int = DEFAULT_BUDGET,
@@ -93,7 +93,8 @@ def train(
     all sizes, learns on solutions that searches meet (``search``), with the portfolio of `neuralns.solve` (``modern``),
     10 customers removed at a time, and pairs undone that make things worse (``improving``). ``paper`` is the paper's:
     ``mlp``, ``random`` tours, portfolio ``paper``, a fifth of the customers, and what every pair gives kept
-    (``always``). Where time plays a part in an instance, the features ``rich`` give way to ``windows``.
+    (``always``). Setting and features are ``windows`` where time plays a part, else ``distance`` and ``rich``;
+    ``paper`` leaves windows out.
 
     Parameters
     ----------
@@ -145,9 +146,10 @@ def train(
             _refuse_to_overwrite(Path(output))
     usual = defaults_of(preset)
     network = usual.network if network is None else network
+    given = [each if isinstance(each, Instance) else read(each) for each in several]
+    setting = setting or usual.setting or _setting_for(given)
     mdps = []
-    for each in several:
-        instance = each if isinstance(each, Instance) else read(each)
+    for instance in given:
         size = instance.customers if customers is None else customers
         mdps.append(
             make_mdp(
@@ -186,20 +188,35 @@ def train(
     )
 
 
+def _setting_for(instances: Sequence[Instance]) -> str:
+    """Return the setting that leaves nothing of the instances out."""
+    timed = {instance.timed: instance.name for instance in instances}
+    if len(timed) > 1:
+        raise InputError(
+            f"{timed[True]} has windows and {timed[False]} has none: train on them apart, or in setting distance, "
+            "without windows."
+        )
+    return "windows" if True in timed else "distance"
+
+
 @dataclass(frozen=True)
 class Defaults:
-    """What a training does where nothing else is asked for; a scale of None is a fifth of the customers."""
+    """What a training does where nothing else is asked for.
+
+    A scale of None is a fifth of the customers, a setting of None that which leaves nothing of the instances out.
+    """
 
     network: str
     start: str
     acceptance: str
     portfolio: str
     scale: int | None
+    setting: str | None
 
 
 DEFAULTS = {
-    "strong": Defaults("small", "search", "improving", "modern", 10),
-    "paper": Defaults("mlp", "random", "always", "paper", None),
+    "strong": Defaults("small", "search", "improving", "modern", 10, None),
+    "paper": Defaults("mlp", "random", "always", "paper", None, "distance"),
 }
 """By preset."""
 
