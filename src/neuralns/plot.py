@@ -116,7 +116,7 @@ def episode(frames: Sequence[tuple[Solution, str]], title: str, columns: int = 4
         state = f"F = {format_cost(solution.cost)}, {_count(solution)}"
         if number % 2:
             state = f"{len(solution.unserved) - left_out} removed"
-        elif left_out:
+        if left_out:
             state += f", {left_out} unserved"
         tours(solution, f"S{number}  {action}", axes)
         axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=10, parse_math=False)

@@ -107,6 +107,6 @@ def test_customers_left_out_are_told_from_those_removed(tmp_path: Path) -> None:
         assert 20 - sum(map(len, step["routes"])) == step["removed"] + step["unserved"]
     lines = invoke("episode", *options, "--plot", str(tmp_path / "few.png")).stdout.splitlines()
     assert lines[0].endswith(f"{len(found[0]['routes'])} routes, {found[0]['unserved']} customers unserved")
-    assert lines[1].endswith("4 customers removed")
+    assert lines[1].endswith(f"4 customers removed, {found[1]['unserved']} customers unserved")
     assert lines[5].endswith(", with a penalty for each customer unserved")
     assert (tmp_path / "few.png").stat().st_size > 10_000

@@ -75,7 +75,7 @@ def episode(
         after = f"F = {solution.cost:.2f}, {len(solution.routes)} routes"
         if number % 2:
             after = f"{removed[number]} customers removed"
-        elif left_out[number]:
+        if left_out[number]:
             after += f", {left_out[number]} customers unserved"
         console.print(f"S{number:<3} {action:<22} {after}")
     with_penalties = ", with a penalty for each customer unserved" if any(left_out) else ""
