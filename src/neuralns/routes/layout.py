@@ -95,6 +95,7 @@ FIELDS = (
     _instance("servable", types.uint8),  # whether a customer can be on a route at all
     _instance("durations", dimensions=2),  # as `distances`; those themselves if they are the durations
     _instance("durations_to", dimensions=2),
+    _instance("one_matrix", whole, 0),  # whether distances and durations are one symmetric matrix
     _instance("earliest"),  # start of service
     _instance("latest"),  # with a tolerance for sums
     _instance("service"),
@@ -129,6 +130,7 @@ FIELDS = (
     Field("bank", "node", _index, copied=True),
     Field("n_bank", "once", whole, copied=True),
     Field("n_taken", "once", whole),
+    Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # customers on routes and on the removal list
     # The times of a route, derived from it by `evaluate` when they are first looked at after a change.
     Field("dirty", "slot", types.int32, start=1),

@@ -16,7 +16,7 @@ from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
 from neuralns.problem.solution import Solution
-from neuralns.routes.edits import MOST_TAKEN, bank_removed, insert, open_route
+from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, insert, open_route
 from neuralns.routes.evaluate import MEASURED, PLAIN, TIMED, recompute
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
@@ -106,6 +106,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "servable": servable(instance),
         "durations": times,
         "durations_to": times_to,
+        "one_matrix": int(instance.timed and times is matrix and transposed is matrix and matrix.shape[0] > 0),
         "earliest": np.ascontiguousarray(instance.earliest),
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
@@ -223,6 +224,7 @@ def load_routes(state, customers, starts):
         state.place[customer] = customer - 1
     state.n_bank = 0
     state.n_taken = 0
+    state.absence[:] = 1.0
     state.present = state.customers
     checkpoint(state)
     for number in range(len(starts) - 1):
@@ -291,6 +293,12 @@ def export_routes(state, customers, starts):
             node = state.successor[node]
     starts[number] = position
     return number
+
+
+def do_without_route(state: State, vehicles: int) -> None:
+    """Leave out the customers of one route, and allow no more than so many."""
+    disband_route(state)
+    state.vehicles = vehicles
 
 
 def load_solution(state: State, solution: Solution) -> None:
