@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from neuralns.mdp.mdp import SETTINGS
-from neuralns.reproduction.plan import EXPERIMENTS, Plan
+from neuralns.reproduction.plan import EXPERIMENTS, SETTINGS, Plan
 from neuralns.reproduction.rounds import tuning_jobs
 
 TINY = Plan(

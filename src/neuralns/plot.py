@@ -231,8 +231,13 @@ def episode(frames: Sequence[tuple[Solution, str]], title: str, columns: int = 4
             axes.set_visible(False)
             continue
         solution, action = frames[number]
-        waiting = solution.instance.customers - sum(map(len, solution.routes))
-        state = f"{waiting} removed" if waiting else f"F = {format_cost(solution.cost)}, {_count(solution)}"
+        # After each pair all customers are on routes, but for those who are left out.
+        left_out = len(frames[number - number % 2][0].unserved)
+        state = f"F = {format_cost(solution.cost)}, {_count(solution)}"
+        if number % 2:
+            state = f"{len(solution.unserved) - left_out} removed"
+        if left_out:
+            state += f", {left_out} unserved"
         tours(solution, f"S{number}  {action}", axes)
         axes.set_title(axes.get_title(loc="left"), loc="left", fontsize=10, parse_math=False)
         axes.set_xlabel(state, fontsize=9)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from commands import invoke, spawn
-from neuralns import Solution, make_mdp
+from neuralns import Solution, make_mdp, read, write_instance
 
 SHORT = ("C101", "--portfolio", "random-route,random-node,greedy")
 
@@ -74,7 +75,7 @@ def test_the_episode_is_drawn(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("--setting text", "setting 'text' is not known; choose paper or distance."),
+        ("--setting text", "setting 'text' is not known; choose paper, distance, windows."),
         ("--agent clever", "selector 'clever' is not known"),
         ("--agent oracle", "agent 'oracle' decides on pairs and cannot be shown step by step; choose another one."),
         ("--agent fixed:string,greedy", "operator 'string' is not among worst-node"),
@@ -94,3 +95,18 @@ def test_what_cannot_be_used_is_refused(
     monkeypatch.chdir(tmp_path)
     assert sentence in invoke("episode", "C101", *arguments.split()).refusal()
     assert os.listdir(tmp_path) == []
+
+
+def test_customers_left_out_are_told_from_those_removed(tmp_path: Path) -> None:
+    file = tmp_path / "few.json"
+    write_instance(replace(read("R101").first(20, scaled=False), vehicles=4), file)
+    options = (str(file), "--setting", "windows", "--portfolio", "random-node,greedy", "--budget", "2")
+    found = invoke("episode", *options, "--json").json["steps"]
+    assert [step["removed"] for step in found] == [0, 4, 0, 4, 0]
+    for step in found:
+        assert 20 - sum(map(len, step["routes"])) == step["removed"] + step["unserved"]
+    lines = invoke("episode", *options, "--plot", str(tmp_path / "few.png")).stdout.splitlines()
+    assert lines[0].endswith(f"{len(found[0]['routes'])} routes, {found[0]['unserved']} customers unserved")
+    assert lines[1].endswith(f"4 customers removed, {found[1]['unserved']} customers unserved")
+    assert lines[5].endswith(", with a penalty for each customer unserved")
+    assert (tmp_path / "few.png").stat().st_size > 10_000

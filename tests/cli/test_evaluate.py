@@ -128,7 +128,7 @@ def test_options_reach_the_evaluation_inside_a_search() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("--setting text", "setting 'text' is not known; choose paper or distance."),
+        ("--setting text", "setting 'text' is not known; choose paper, distance, windows."),
         (
             "--agent clever",
             "selector 'clever' is not known; choose random, roulette, ucb, thompson, best-fixed",

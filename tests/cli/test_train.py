@@ -216,7 +216,7 @@ def test_ctrl_c_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--resume", "my.checkpoint: there is no checkpoint to resume from."),
         ("--seeds 0", "0 seeds asked for; at least 1 is needed."),
         ("--steps 0", "steps 0 must be at least 1."),
-        ("--setting text", "setting 'text' is not known; choose paper or distance."),
+        ("--setting text", "setting 'text' is not known; choose paper, distance, windows."),
         ("--portfolio book", "portfolio 'book' is not known"),
         ("--budget 0", "budget 0 must be at least 1 pair."),
         ("--threads 0", "number of threads 0 must be at least 1."),

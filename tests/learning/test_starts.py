@@ -23,7 +23,7 @@ def routes(solutions: list[Solution]) -> list[Any]:
     return [solution.routes for solution in solutions]
 
 
-@pytest.mark.parametrize("setting", ["distance", "paper"])
+@pytest.mark.parametrize("setting", ["distance", "paper", "windows"])
 @pytest.mark.parametrize("start", ["random", "savings", "search"])
 def test_starts_are_feasible_the_same_every_time_and_others_in_each_set(start: str, setting: str) -> None:
     mdp = make_mdp("R101", customers=20, setting=setting)

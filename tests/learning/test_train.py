@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from neuralns import InputError, SimulatedAnnealing, generate_x, read_policy, train
+from neuralns import InputError, SimulatedAnnealing, generate_x, read, read_policy, train
 from neuralns.learning.run import seed_file
 from neuralns.learning.train import configured
 
@@ -105,3 +105,21 @@ def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> Non
 def test_no_instance_is_refused() -> None:
     with pytest.raises(InputError, match="training needs at least one instance"):
         train([], **FEW)
+
+
+def test_a_policy_can_learn_with_windows() -> None:
+    done = train("R101", **{**FEW, "setting": "windows", "preset": "strong", "network": "small", "scale": None})
+    card = done.policy.card
+    assert (card["setting"], card["features"]["name"], card["instances"]) == ("windows", "windows", ["R101:20"])
+    assert done.marks is not None
+    assert done.marks.random > 0
+    plain = train("R101", **{**FEW, "setting": "windows", "preset": "paper", "network": "mlp"})
+    assert plain.policy.card["features"]["name"] == "paper"
+
+
+def test_windows_are_left_out_only_where_asked() -> None:
+    few = {**FEW, "setting": None, "network": "lrw"}
+    assert train("R101", **few).policy.card["setting"] == "windows"
+    assert train(read("R101", ignore="windows"), **few).policy.card["setting"] == "distance"
+    with pytest.raises(InputError, match=r"^R101 has windows and E-n22-k4 has none: train on them apart, or"):
+        train(["R101", "E-n22-k4"], **few)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy.typing as npt
 import pytest
 
 from helpers import WASTEFUL
-from neuralns import Fixed, InputError, Lanes, make_mdp
+from neuralns import Fixed, InputError, Lanes, make_mdp, read
 from neuralns.mdp import baselines
 from neuralns.mdp.baselines import best_fixed_pair, play_oracle, train_roulette
 from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators.registry import Operator, operator
 from neuralns.operators.toolkit import insert, open_route
+from neuralns.routes.transfer import charged_cost
 from neuralns.selection.selector import Selector
 
 FOUR = "random-route,random-node,greedy,regret-2"
@@ -254,3 +256,26 @@ def test_the_oracle_refuses_what_it_cannot_play() -> None:
         play_oracle(Lanes([one]), pair, rollouts=0)
     with pytest.raises(InputError, match="operator 'cluster' is not among zone, pair"):
         play_oracle(Lanes([one]), Fixed("cluster", "greedy"))
+
+
+def test_baselines_play_with_windows_and_customers_left_out() -> None:
+    mdp = make_mdp(replace(read("R101").first(20, scaled=False), vehicles=5), setting="windows", budget=3)
+    starts = mdp.start_tours("train", 8)
+    assert any(start.unserved for start in starts)
+    lanes = Lanes([mdp] * 8, observes_nodes=False)
+    gains = {}
+    pair = best_fixed_pair(mdp, 1)
+    for name, play in (
+        ("oracle", lambda: play_oracle(lanes, pair, 10)),
+        ("fixed", lambda: lanes.play(pair)),
+        ("wheel", lambda: lanes.play(train_roulette(mdp, 1, episodes=100))),
+    ):
+        lanes.reset(starts, episode_seeds(1, 8))
+        assert play().sum() == 8 * mdp.steps
+        for lane in range(8):
+            found = lanes.solution(lane)
+            assert found.broken_rules() == []
+            assert lanes.costs[lane] == pytest.approx(charged_cost(found))
+        gains[name] = float((lanes.start_costs - lanes.costs).mean())
+    assert min(gains.values()) > 0
+    assert gains["oracle"] >= gains["fixed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from neuralns import InputError, Instance, Lanes, Solution, make_mdp, portfolio_named, read
 from neuralns.mdp.environment import OperatorSelection
 from neuralns.registration import ENVIRONMENT_ID
-from neuralns.selection.features import RICH
+from neuralns.selection.features import RICH, WINDOWS
 
 SMALL: dict[str, Any] = {"instance": "C101", "customers": 20, "portfolio": "paper-3", "budget": 3}
 
@@ -40,6 +41,8 @@ ARGUMENTS: list[dict[str, Any]] = [
     {"instance": read("R101").first(20)},
     {"instance": "RC101", "customers": 20},
     {"instance": "E-n22-k4", "setting": "distance"},
+    {"instance": "R101", "customers": 20, "setting": "windows"},
+    {"instance": replace(read("R101").first(15, scaled=False), vehicles=4), "setting": "windows"},
     {"customers": 20, "portfolio": "modern"},
     {"customers": 20, "portfolio": ["zone", "greedy"]},
     {"customers": 20, "portfolio": portfolio_named("paper-2")},
@@ -79,7 +82,9 @@ def test_an_episode_can_be_played_with_any_argument(arguments: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"features": "paper", "nodes": 30, "neighbours": 3}, {"tours": "random"}], ids=str
+    "arguments",
+    [{}, {"features": "paper", "nodes": 30, "neighbours": 3}, {"tours": "random"}, {"setting": "windows"}],
+    ids=str,
 )
 def test_gymnasiums_checker_finds_nothing_to_say(arguments: dict[str, Any]) -> None:
     check_env(make(render_mode="rgb_array", **arguments))
@@ -103,6 +108,14 @@ def test_shapes_are_those_of_the_documentation() -> None:
     assert environment.action_space == gymnasium.spaces.Discrete(5)
     assert observation["node_mask"].tolist() == [1] * 21 + [0] * 4
     assert not observation["nodes"][21:].any()
+
+
+def test_where_time_plays_a_part_the_features_say_so() -> None:
+    observation, _ = make(setting="windows").reset(seed=1)
+    assert observation["nodes"].shape == (21, len(WINDOWS.nodes))
+    assert observation["globals"].shape == (len(WINDOWS.globals),)
+    observation, _ = make(setting="windows", features="paper").reset(seed=1)
+    assert observation["globals"].shape == (2,)
 
 
 @pytest.mark.parametrize("reward", ["final", "improvement"])
@@ -304,8 +317,8 @@ def test_a_step_before_the_start_or_after_the_end_is_refused() -> None:
         ({"tours": "exam"}, "set of start tours 'exam' is not known; choose train, validate, test or random."),
         ({"neighbours": -1}, "number of neighbours -1 must not be negative."),
         ({"nodes": 20}, "20 rows do not hold 21 nodes."),
-        ({"features": "poor"}, "feature set 'poor' is not known; choose paper or rich."),
-        ({"setting": "text"}, "setting 'text' is not known; choose paper or distance."),
+        ({"features": "poor"}, "feature set 'poor' is not known; choose paper, rich, windows."),
+        ({"setting": "text"}, "setting 'text' is not known; choose paper, distance, windows."),
         ({"reward": "late"}, "reward 'late' is not known; choose final or improvement."),
         ({"scale": 0}, "scale 0 must lie between 1 and the 20 customers of the instance."),
         ({"budget": 0}, "budget 0 must be at least 1 pair."),

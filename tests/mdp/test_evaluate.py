@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from neuralns import Fixed, InputError, Lanes, Uniform, evaluate, make_mdp
+from neuralns import Fixed, InputError, Lanes, Uniform, evaluate, make_mdp, read
 from neuralns.mdp.baselines import ROLLOUTS, best_fixed_pair, train_roulette
 from neuralns.mdp.evaluate import Evaluation, OracleAgent, SelectorAgent, agent_named, confidence, episode
 from neuralns.mdp.mdp import SET_SIZE
@@ -330,3 +331,11 @@ def test_an_episode_that_cannot_be_shown_is_refused() -> None:
     for start in (-1, SET_SIZE):
         with pytest.raises(InputError, match=rf"^start {start} is not in the set; it has tours 0 to 127\.$"):
             episode(MDP_OF_FOUR, "random", start=start)
+
+
+def test_an_episode_with_windows_leaves_nobody_out_for_long() -> None:
+    mdp = make_mdp(replace(read("R101").first(20, scaled=False), vehicles=8), setting="windows", portfolio="paper")
+    frames = episode(mdp, "best-fixed")
+    assert frames[0][0].unserved
+    assert not frames[-1][0].unserved
+    assert [solution.broken_rules() for solution, _ in frames[::2]] == [[]] * 11

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ import numpy as np
 import pytest
 
 from helpers import WASTEFUL
-from neuralns import MDP, Always, Fixed, HillClimbing, InputError, InputWarning, Roulette, Uniform, make_mdp
+from neuralns import MDP, Always, Fixed, HillClimbing, InputError, InputWarning, Roulette, Uniform, make_mdp, read
 from neuralns.mdp import evaluate as evaluate_module
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.in_search import SearchEvaluation, evaluate_in_search
 from neuralns.operators.registry import operator
+from neuralns.routes.transfer import charged_cost, unserved_cost
 from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy_file import write_policy
 from policies import constant_policy, wheel_policy
@@ -232,3 +234,18 @@ def test_progress_is_told_seed_by_seed() -> None:
 def test_what_cannot_be_evaluated_is_refused(agent: str, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
         searched(agent, **options)
+
+
+def test_searches_keep_windows() -> None:
+    mdp = make_mdp("R101", customers=20, setting="windows", portfolio="paper")
+    found = evaluate_in_search(mdp, "random", pairs=5, episodes=4, seeds=2)
+    assert (found.costs < [start.cost for start in mdp.start_tours("test", 4)]).all()
+
+
+def test_searches_are_charged_for_customers_left_out() -> None:
+    mdp = make_mdp(replace(read("R101").first(20, scaled=False), vehicles=2), setting="windows", portfolio="paper")
+    found = evaluate_in_search(mdp, "random", pairs=5, episodes=4, seeds=1)
+    starts = mdp.start_tours("test", 4)
+    assert (found.costs <= [charged_cost(start) for start in starts]).all()
+    # Two vehicles do not serve twenty customers.
+    assert found.costs.min() > unserved_cost(mdp.instance)

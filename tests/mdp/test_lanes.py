@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neuralns
+from brute_force import keeps_every_rule, timed_instances
 from helpers import WASTEFUL, random_instances
 from neuralns import (
     MDP,
@@ -45,6 +46,7 @@ from neuralns.operators import registry
 from neuralns.operators.portfolio import Portfolio, portfolio_named
 from neuralns.operators.toolkit import insert as put
 from neuralns.operators.toolkit import open_route, random, random_routed, remove
+from neuralns.routes.transfer import charged_cost
 from neuralns.search.search import Search
 from neuralns.search.setup import make_setup
 from neuralns.selection.features import RICH
@@ -795,6 +797,70 @@ def test_a_start_that_is_no_solution_is_refused(routes: list[list[int]], sentenc
         lanes.reset([good, Solution(square, routes)], seeds_from(1, 2))
     with pytest.raises(InputError, match=r"^numbers of starts must be from 0 to 0\.$"):
         lanes.reset([good], seeds_from(1, 2), np.array([0, 1]))
+
+
+# --- Windows, limits, and customers left out. -------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(timed_instances(7), st.sampled_from(PORTFOLIOS), st.integers(0, 1000), st.data())
+def test_every_step_keeps_all_rules_and_charges_for_those_left_out(
+    instance: Instance, portfolio: str, seed: int, data: st.DataObject
+) -> None:
+    scale, rule = data.draw(st.integers(1, instance.customers)), data.draw(st.sampled_from([Always(), HillClimbing()]))
+    mdp = MDP(instance, portfolio_named(portfolio), "windows", scale, 3, acceptance=rule)
+    starts = [random_tours(instance, seed + lane) for lane in range(2)]
+    lanes = Lanes([mdp] * 2, "windows")
+    lanes.reset(starts, seeds_from(seed, 2))
+    assert lanes.start_costs == pytest.approx([charged_cost(start) for start in starts])
+    draws = np.random.default_rng(seed).random((mdp.steps, 2))
+    for step in range(mdp.steps):
+        served = [instance.customers - len(lanes.solution(lane).unserved) for lane in range(2)]
+        before = lanes.costs.copy()
+        lanes.step(allowed_at(lanes, draws[step]))
+        for lane in range(2):
+            found = lanes.solution(lane)
+            if step % 2 == 0:
+                assert len(found.unserved) == instance.customers - served[lane] + min(scale, served[lane])
+                continue
+            assert all(keeps_every_rule(instance, route) for route in found.routes)
+            assert found.broken_rules() == []
+            assert instance.vehicles is None or len(found.routes) <= instance.vehicles
+            assert not set(instance.unservable) - set(found.unserved)
+            assert lanes.costs[lane] == pytest.approx(charged_cost(found))
+            assert instance.may_leave_out or not found.unserved
+            assert rule == Always() or lanes.costs[lane] <= before[lane] + 1e-9
+    assert lanes.rewards == pytest.approx(lanes.start_costs - lanes.costs)
+
+
+def test_whoever_was_left_out_is_served_as_soon_as_there_is_room() -> None:
+    # Customers at 10 and 20 on a line, one vehicle; the start leaves the far one out.
+    line = Instance("line", [0, 1, 1], 2, [[0, 0], [10, 0], [20, 0]], windows=[[0, 90]] * 3, vehicles=1)
+    lanes = Lanes([MDP(line, portfolio_named("random-node,greedy"), "windows", 1, 1)])
+    lanes.reset([Solution(line, [[1]])], seeds_from(1, 1))
+    # Serving all by routes of their own would cost 60: that is the penalty.
+    assert lanes.start_costs.tolist() == [20 + 60]
+    lanes.play(Uniform())
+    assert (lanes.costs.tolist(), lanes.solution(0).unserved) == ([40], ())
+
+
+@pytest.mark.parametrize(
+    ("routes", "sentence"),
+    [
+        ([[2, 1]], "route 1 reaches customer 1 at 30, after its window, 0 to 15."),
+        ([[1], [2], [3]], "there are 3 routes, but 2 vehicles."),
+        ([[1, 2, 3]], "route 1 is back at 80, after the depot's window, 0 to 70."),
+        ([[1], [1]], "customer 1 is visited 2 times."),
+    ],
+)
+def test_a_start_that_breaks_a_rule_is_refused(routes: list[list[int]], sentence: str) -> None:
+    windows = [[0, 70], [0, 15], [0, 70], [0, 70]]
+    line = Instance("line", [0, 1, 1, 1], 3, [[0, 0], [10, 0], [20, 0], [-20, 0]], windows=windows, vehicles=2)
+    lanes = Lanes([MDP(line, portfolio_named("random-node,greedy"), "windows", 1, 1)] * 2)
+    good = Solution(line, [[1, 2]])
+    with pytest.raises(InputError, match=rf"^the start of lane 1 does not fit line: {re.escape(sentence)}"):
+        lanes.reset([good, Solution(line, routes)], seeds_from(1, 2))
+    lanes.reset([good, Solution(line, [])], seeds_from(1, 2))
 
 
 # --- Functions of one's own that get stuck or fail. ------------------------------------------------------------------

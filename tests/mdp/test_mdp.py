@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from neuralns import (
     write_instance,
 )
 from neuralns.mdp.mdp import SET_SIZE, SETS, episode_seeds, named_seed
+from neuralns.operators.construction import build
 from texts import assert_same
 
 
@@ -56,6 +58,22 @@ def test_the_distance_setting_takes_the_instance_as_it_is_but_for_windows() -> N
         # A route ends only where the next customer does not fit.
         for number, load in enumerate(loads[:-1]):
             assert load + instance.demands[start.routes[number + 1][0]] > instance.capacity
+
+
+@pytest.mark.parametrize("name", ["C101", "R101", "RC101", "R112"])
+def test_the_setting_windows_takes_the_instance_as_it_is(name: str) -> None:
+    instance = read(name)
+    assert make_mdp(instance, setting="windows").instance is instance
+    mdp = make_mdp(name, customers=20, setting="windows")
+    assert (mdp.instance.capacity, mdp.instance.vehicles) == (instance.capacity, instance.vehicles)
+    assert instance.windows is not None
+    assert mdp.instance.windows is not None
+    assert mdp.instance.windows.tolist() == instance.windows[:21].tolist()
+    for start in mdp.start_tours("train", 5):
+        assert start.feasible
+        # A route ends only where the next customer does not fit behind the last.
+        for route, following in pairwise(start.routes):
+            assert Solution(mdp.instance, [(*route, following[0])]).broken_rules()
 
 
 def test_the_first_customers_come_with_their_share_of_the_capacity() -> None:
@@ -118,6 +136,8 @@ def test_acceptance_is_a_name_or_a_rule(given: str | Acceptance, rule: Acceptanc
 def test_temperatures_are_those_of_good_routes() -> None:
     mdp = make_mdp("C101", customers=20, setting="distance", acceptance="annealing")
     assert mdp.temperatures == SimulatedAnnealing().temperatures(savings(mdp.instance))
+    timed = make_mdp("C101", customers=20, setting="windows", acceptance="annealing")
+    assert timed.temperatures == SimulatedAnnealing().temperatures(build(timed.instance))
     given = make_mdp("C101", customers=20, acceptance=RecordToRecord(7.0, 2.0))
     assert given.temperatures == (7.0, 2.0)
     assert make_mdp("C101", customers=20).temperatures == (1.0, 1.0)
@@ -126,7 +146,7 @@ def test_temperatures_are_those_of_good_routes() -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"setting": "text"}, "setting 'text' is not known; choose paper or distance."),
+        ({"setting": "text"}, "setting 'text' is not known; choose paper, distance, windows."),
         ({"reward": "late"}, "reward 'late' is not known; choose final or improvement."),
         ({"acceptance": "never"}, "acceptance 'never' is not known; choose always, improving, annealing."),
         ({"scale": 0}, "scale 0 must lie between 1 and the 20 customers of the instance."),
@@ -137,6 +157,7 @@ def test_temperatures_are_those_of_good_routes() -> None:
         ({"portfolio": ["zone", "mend"]}, "operator 'mend' is not known (see 'neuralns operators')."),
         ({"customers": 0}, "C101: 0 customers asked for, but it has 100."),
         ({"customers": 101}, "C101: 101 customers asked for, but it has 100."),
+        ({"instance": "E-n22-k4", "setting": "windows"}, "E-n22-k4:20: has no windows; take setting distance."),
         ({"instance": "C999"}, "C999: no such file, and no bundled instance of that name"),
     ],
 )
@@ -149,7 +170,7 @@ def keys(solutions: list[Solution]) -> set[frozenset[tuple[int, ...]]]:
     return {frozenset(solution.routes) for solution in solutions}
 
 
-@pytest.mark.parametrize("setting", ["paper", "distance"])
+@pytest.mark.parametrize("setting", ["paper", "distance", "windows"])
 def test_no_tours_are_in_two_sets_or_twice_in_one(setting: str) -> None:
     mdp = make_mdp("R101", customers=20, setting=setting)
     sets = [keys(mdp.start_tours(name)) for name in SETS]

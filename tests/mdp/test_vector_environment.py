@@ -46,6 +46,7 @@ def test_it_is_what_make_vec_gives_by_default() -> None:
     [
         {},
         {"setting": "distance", "portfolio": "modern"},
+        {"setting": "windows"},
         {"reward": "improvement", "features": "paper"},
         {"tours": "random", "neighbours": 3, "nodes": 30},
         {"threads": 2},

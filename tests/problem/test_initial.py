@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_force import keeps_every_rule, timed_instances
 from helpers import random_instances
 from neuralns import InputError, Instance, Solution, generate_x, nearest_insertion, random_tours, savings
 from neuralns.problem import initial
@@ -45,6 +47,37 @@ def test_random_tours_are_cut_when_full_or_after_a_chunk(instance: Instance, see
         load = sum(instance.demands[customer] for customer in (*route, following[0]))
         assert len(route) == chunk or load > instance.capacity
     assert max(map(len, routes)) <= chunk
+
+
+@settings(deadline=None, max_examples=100)
+@given(timed_instances(), st.integers(0, 99))
+def test_random_tours_keep_every_rule_and_leave_out_only_whom_they_have_to(instance: Instance, seed: int) -> None:
+    found = random_tours(instance, seed)
+    assert found.broken_rules() == []
+    assert all(keeps_every_rule(instance, route) for route in found.routes)
+    for customer in found.unserved:
+        alone = keeps_every_rule(instance, [customer])
+        assert not alone or len(found.routes) == instance.vehicles
+    for route, following in pairwise(found.routes):
+        assert not keeps_every_rule(instance, [*route, following[0]])
+    assert max(map(len, random_tours(instance, seed, 2).routes), default=0) <= 2
+
+
+@pytest.mark.parametrize("method", [savings, sweep, nearest_insertion])
+@pytest.mark.parametrize(
+    "rules",
+    [{"windows": [[0, 9], [0, 9], [0, 9]]}, {"vehicles": 1}, {"max_distance": 9}, {"demands": [0, 1, 5]}],
+    ids=lambda rules: next(iter(rules)),
+)
+def test_who_looks_at_loads_alone_refuses_other_rules(
+    method: Callable[[Instance], Solution], rules: dict[str, Any]
+) -> None:
+    instance = Instance(
+        **{"name": "two", "demands": [0, 1, 1], "capacity": 2, "coordinates": [[0, 0], [1, 0], [9, 0]], **rules}
+    )
+    sentence = f"two: {method.__name__} serves everybody and looks at loads alone, but windows, limits or demands rule"
+    with pytest.raises(InputError, match=f"^{sentence} that out"):
+        method(instance)
 
 
 def test_random_tours_follow_the_seed() -> None:

@@ -300,6 +300,7 @@ def test_an_objective_without_meaning_is_refused(objective: str, sentence: str) 
 
 
 def test_the_first_customers_keep_their_rules() -> None:
+    assert square(demands=[0, 3, 2, 1]).first(1, scaled=False).capacity == square(demands=[0, 3, 2, 1]).capacity
     first = square(**TIMES).first(2)
     assert first.latest.tolist() == [50, 20, np.inf]
     assert first.services.tolist() == [0, 1, 2]

@@ -12,7 +12,6 @@ from itertools import product
 import pytest
 
 from neuralns.experiments.jobs import Job
-from neuralns.mdp.mdp import SETTINGS
 from neuralns.reproduction.plan import (
     CLASSIC_GRID,
     DQN_GRID,
@@ -21,6 +20,7 @@ from neuralns.reproduction.plan import (
     INSTANCES,
     QUICK,
     ROULETTE_GRID,
+    SETTINGS,
     Plan,
 )
 from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs

@@ -13,8 +13,7 @@ import pytest
 from scipy.stats import sem, t
 
 import chores
-from neuralns.mdp.mdp import SETTINGS
-from neuralns.reproduction.plan import EXPERIMENTS, FULL, INSTANCES, Plan
+from neuralns.reproduction.plan import EXPERIMENTS, FULL, INSTANCES, SETTINGS, Plan
 from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs
 from neuralns.reproduction.tables import (
     Objective,

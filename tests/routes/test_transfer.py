@@ -23,6 +23,7 @@ from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
 from neuralns.routes.transfer import (
     State,
+    charged_cost,
     copy_routes,
     export_routes,
     flatten,
@@ -223,6 +224,32 @@ def test_edits_of_a_copy_leave_the_source_alone_and_can_be_undone() -> None:
     undo(target)
     assert solution_in(target, start.instance) == start
     assert target.cost == source.cost
+
+
+@pytest.mark.parametrize(
+    ("windows", "expected"),
+    [
+        ([[5, 105], [0, 9], [9, 900]], 100),
+        ([[5, np.inf], [5, 45], [5, np.inf]], 40),
+        ([[5, np.inf]] * 3, 8 * 4),
+        ([[0, 0]] * 3, 8 * 4),
+        (None, 8 * 4),
+    ],
+)
+def test_the_shift_is_as_long_as_the_depot_is_open(windows: Any, expected: float) -> None:
+    instance = Instance("two", [0, 1, 1], 2, [[0, 0], [3, 0], [5, 0]], windows=windows)
+    assert new_state(instance, 1).horizon == expected
+
+
+def test_whoever_could_be_served_is_charged_for() -> None:
+    # There and back is 6 and 10; customer 3 is out of reach, so that nobody is to blame for it.
+    points = [[0, 0], [3, 0], [5, 0], [99, 0]]
+    instance = Instance("three", [0, 1, 1, 1], 2, points, max_distance=20)
+    assert list(instance.unservable) == [3]
+    penalty = 6 + 10 + 198
+    for routes, cost in (([[1], [2]], 16), ([[1]], 6 + penalty), ([], 2 * penalty)):
+        solution = Solution(instance, routes)
+        assert charged_cost(solution) == cost == new_state(instance, 1, solution=solution).cost
 
 
 def test_a_large_matrix_is_made_a_state_in_a_moment() -> None:

@@ -34,6 +34,7 @@ from neuralns import (
     solve,
     write_solution,
 )
+from neuralns.operators.construction import build
 from neuralns.operators.registry import Operator
 from neuralns.search.search import Search
 from neuralns.search.setup import (
@@ -157,6 +158,13 @@ def test_a_random_start_is_that_of_the_seed_and_its_temperature_that_of_good_rou
     assert one.temperatures == other.temperatures == SimulatedAnnealing().temperatures(savings(INSTANCE))
     given = make_setup(INSTANCE, MaxIterations(10), initial=one.initial)
     assert given.temperatures == SimulatedAnnealing().temperatures(one.initial)
+
+
+def test_with_windows_good_routes_are_built_by_insertion() -> None:
+    timed = read("R101", customers=20)
+    setup = make_setup(timed, MaxIterations(10), initial="random", seed=1)
+    assert setup.initial == random_tours(timed, 1)
+    assert setup.temperatures == SimulatedAnnealing().temperatures(build(timed))
 
 
 def test_the_scale_of_a_policy_is_taken_unless_another_one_is_given() -> None:

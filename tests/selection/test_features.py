@@ -9,12 +9,14 @@ from statistics import fmean, pstdev
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from brute_force import drive, timed_instances, way
 from helpers import random_instances
 from neuralns import MDP, InputError, Instance, Lanes, Solution, portfolio_named, random_tours
-from neuralns.selection.features import FEATURE_SETS, PAPER, RICH, FeatureSet, features_named
+from neuralns.routes.transfer import charged_cost
+from neuralns.selection.features import FEATURE_SETS, PAPER, RICH, WINDOWS, FeatureSet, features_for, features_named
 
 Arc = tuple[int, int]
 
@@ -413,15 +415,169 @@ def test_the_rich_unit_is_the_mean_distance_to_the_depot() -> None:
     assert lanes.global_features == pytest.approx(small.global_features)
 
 
+# --- Windows. ---------------------------------------------------------------------------------------------------------
+
+
+def shift_of(instance: Instance) -> tuple[float, float]:
+    """When the shift begins, and how long it is."""
+    if instance.windows is not None:
+        return float(instance.windows[0, 0]), float(instance.windows[0, 1] - instance.windows[0, 0])
+    unit = fmean(way(instance, 0, customer)[0] for customer in range(1, instance.customers + 1))
+    return 0.0, 8 * unit or 1.0
+
+
+def on_time(instance: Instance, route: tuple[int, ...], place: int, start: float) -> bool:
+    """Whether a route is on time from a stop on whose service starts at some time."""
+    if instance.windows is not None and start > instance.windows[route[place], 1] + 1e-9:
+        return False
+    service = 0.0 if instance.service is None else float(instance.service[route[place]])
+    left, node = start + service, route[place]
+    for following in (*route[place + 1 :], 0):
+        left += way(instance, node, following)[1]
+        if instance.windows is not None:
+            if left > instance.windows[following, 1] + 1e-9:
+                return False
+            left = max(left, float(instance.windows[following, 0])) if following else left
+        left += 0.0 if instance.service is None else float(instance.service[following])
+        node = following
+    return True
+
+
+def windows_nodes(instance: Instance, routes: tuple[tuple[int, ...], ...]) -> list[dict[str, float]]:
+    """What the set ``windows`` has of each node beyond ``rich``, times in whole numbers being tried one by one."""
+    begin, shift = shift_of(instance)
+
+    def share(time: float) -> float:
+        return min(1.0, max(0.0, time / shift))
+
+    rows = []
+    for node in range(instance.customers + 1):
+        opens, closes = (0.0, inf) if instance.windows is None else instance.windows[node]
+        service = 0.0 if instance.service is None else float(instance.service[node])
+        rows.append({"opens": share(opens - begin), "closes": share(closes - begin), "service": share(service)})
+        rows[-1] |= {"start": 0.0, "idle": 0.0, "slack": 0.0}
+    for route in routes:
+        left, node = begin, 0
+        for place, customer in enumerate(route):
+            arrival = left + way(instance, node, customer)[1]
+            start = arrival if instance.windows is None else max(arrival, float(instance.windows[customer, 0]))
+            later = 0
+            while later < shift and on_time(instance, route, place, start + later + 1):
+                later += 1
+            unbound = instance.windows is None
+            rows[customer] |= {
+                "start": share(start - begin),
+                "idle": share(start - arrival),
+                "slack": 1.0 if unbound else share(later),
+            }
+            left = start + (0.0 if instance.service is None else float(instance.service[customer]))
+            node = customer
+    return rows
+
+
+def windows_globals(
+    instance: Instance, routes: tuple[tuple[int, ...], ...], removed: list[int], left_out: int, quota: int
+) -> dict[str, float]:
+    rows, (begin, shift) = windows_nodes(instance, routes), shift_of(instance)
+    everyone = range(1, instance.customers + 1)
+    served = [customer for route in routes for customer in route]
+    backs = [min(1.0, (drive(instance, route, begin)[0] - begin) / shift) for route in routes] or [0.0]
+
+    def mean(values: Iterable[float]) -> float:
+        return fmean([*values] or [0.0])
+
+    def width(customer: int) -> float:
+        return rows[customer]["closes"] - rows[customer]["opens"]
+
+    return {
+        "widths": mean(width(customer) for customer in everyone),
+        "unserved": left_out / (left_out + quota),
+        "idleness": min(1.0, mean(sum(rows[customer]["idle"] for customer in route) for route in routes)),
+        "slackness": mean(rows[customer]["slack"] for customer in served),
+        "tightness": mean(1 - min(rows[customer]["slack"] for customer in route) for route in routes),
+        "back": mean(backs),
+        "last_back": max(backs),
+        "waiting_width": mean(width(customer) for customer in removed),
+        "waiting_centre": mean((rows[customer]["opens"] + rows[customer]["closes"]) / 2 for customer in removed),
+        "waiting_span": max((rows[customer]["closes"] for customer in removed), default=0.0)
+        - min((rows[customer]["opens"] for customer in removed), default=0.0),
+    }
+
+
+@settings(deadline=None, max_examples=60)
+@given(timed_instances(), st.integers(0, 1000), st.data())
+def test_windows_features_follow_their_formulas_also_with_customers_left_out(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    # Travel times that nothing depends on are not looked at.
+    assume(instance.timed or instance.durations is None)
+    lanes = Lanes([mdp_of(instance, data.draw(st.integers(1, instance.customers)))], WINDOWS)
+    left_out: set[int] = set()
+    for view in episode(lanes, random_tours(instance, seed), seed):
+        if lanes.phases[0] == 0:
+            left_out = set(view.removed)
+            assert lanes.costs[0] == pytest.approx(charged_cost(lanes.solution(0)))
+        removed = [customer for customer in view.removed if customer not in left_out]
+        nodes, whole = lanes.node_features[0], dict(zip(WINDOWS.globals, lanes.global_features[0], strict=True))
+        columns = [WINDOWS.nodes.index(name) for name in WINDOWS.nodes[len(RICH.nodes) :]]
+        assert_rows(nodes[:, columns], windows_nodes(instance, view.routes), WINDOWS.nodes[len(RICH.nodes) :])
+        for row in nodes[view.removed, WINDOWS.nodes.index("routed") : len(RICH.nodes)]:
+            assert not row.any()
+        quota = lanes.state(0).status.quota
+        waiting = len(left_out - set(instance.unservable))
+        expected = windows_globals(instance, view.routes, removed, waiting, max(quota, 1))
+        expected["removed"] = len(removed) / max(quota, 1)
+        expected["waiting"] = sum(float(instance.demands[customer]) for customer in removed) / instance.capacity
+        arcs = sum(len(route) + 1 for route in view.routes)
+        expected["arc"] = ratio(sum(view.lengths), arcs) / view.unit
+        for name, value in expected.items():
+            assert whole[name] == pytest.approx(value, rel=1e-5, abs=1e-5), name
+        assert np.isfinite(nodes).all()
+        assert np.isfinite(lanes.global_features).all()
+
+
+def test_windows_features_by_hand() -> None:
+    # A line to the east with a shift of 100. Customer 1 at 10 opens at 30, so that the vehicle waits for 20; its
+    # service takes 5. Customer 2 at 20 is reached at 45 and closes at 50, so that all may be 5 later; back at 65.
+    instance = Instance(
+        "line", [0, 1, 1, 1], 9, [[0, 0], [10, 0], [20, 0], [30, 0]],
+        windows=[[0, 100], [30, 60], [0, 50], [0, 10]], service=[0, 5, 0, 0],
+    )  # fmt: skip
+    lanes = Lanes([mdp_of(instance, 1)], WINDOWS)
+    lanes.reset([Solution(instance, [[1, 2]])], np.zeros(1, np.uint64))
+    assert instance.unservable.keys() == {3}
+    found = lanes.node_features[0, :, -6:].tolist()
+    assert found == [
+        pytest.approx(row)
+        for row in (
+            [0, 1, 0, 0, 0, 0],
+            [0.3, 0.6, 0.05, 0.3, 0.2, 0.05],
+            [0, 0.5, 0, 0.45, 0, 0.05],
+            [0, 0.1, 0, 0, 0, 0],
+        )
+    ]
+    assert lanes.global_features[0, -10:].tolist() == pytest.approx(
+        [(0.3 + 0.5 + 0.1) / 3, 0, 0.2, 0.05, 0.95, 0.65, 0.65, 0, 0, 0]
+    )
+
+
+def test_the_set_windows_is_for_instances_in_which_time_plays_a_part() -> None:
+    timed = Instance("timed", [0, 1], 1, [[0, 0], [3, 4]], windows=[[0, 20], [8, 9]])
+    assert features_for(TRIANGLE) is RICH
+    assert features_for(timed) is features_for(TRIANGLE, timed) is WINDOWS
+
+
 def test_sets_are_named_and_versioned() -> None:
     assert features_named("paper") is PAPER
     assert features_named("rich") is RICH
     assert {name: (entry.name, entry.version) for name, entry in FEATURE_SETS.items()} == {
         "paper": ("paper", 1),
         "rich": ("rich", 1),
+        "windows": ("windows", 1),
     }
     assert (PAPER.nodes[4:], PAPER.globals) == (("routed", "tours"), ("phase", "budget"))
-    assert len({entry.index for entry in FEATURE_SETS.values()}) == 2
+    assert len({entry.index for entry in FEATURE_SETS.values()}) == 3
+    assert (WINDOWS.nodes[: len(RICH.nodes)], WINDOWS.globals[: len(RICH.globals)]) == (RICH.nodes, RICH.globals)
     for entry in FEATURE_SETS.values():
         assert len(set(entry.nodes)) == len(entry.nodes)
         assert len(set(entry.globals)) == len(entry.globals)
@@ -430,5 +586,5 @@ def test_sets_are_named_and_versioned() -> None:
 
 
 def test_an_unknown_set_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^feature set 'poor' is not known; choose paper or rich\.$"):
+    with pytest.raises(InputError, match=r"^feature set 'poor' is not known; choose paper, rich, windows\.$"):
         features_named("poor")

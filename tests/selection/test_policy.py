@@ -26,6 +26,7 @@ from neuralns import (
     evaluate,
     generate_x,
     make_mdp,
+    read,
     solve,
 )
 from neuralns.compiled.structs import Struct
@@ -376,6 +377,20 @@ def test_a_search_that_differs_from_the_training_is_warned_of(
 def test_a_policy_tells_the_instances_that_it_was_trained_on() -> None:
     assert made().trained_on() == ()
     assert made(instances=["C101", "R101"]).trained_on() == ("C101", "R101")
+
+
+@pytest.mark.parametrize(
+    ("setting", "instance", "doubt"),
+    [
+        ("windows", "E-n22-k4", "it was trained with windows, this instance has none."),
+        ("distance", "R101", "it was trained without windows, this instance has some."),
+        ("windows", "R101", None),
+        ("distance", "E-n22-k4", None),
+    ],
+)
+def test_a_policy_doubts_windows_that_it_was_not_trained_with(setting: str, instance: str, doubt: str | None) -> None:
+    selector = PolicySelector(fixed_values("zone,greedy", [1.0, 1.0], setting=setting))
+    assert selector.doubts(read(instance), (1, 20)) == ([] if doubt is None else [f"policy: {doubt}"])
 
 
 def test_each_doubt_is_a_sentence_of_its_own() -> None:

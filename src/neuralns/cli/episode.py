@@ -42,6 +42,7 @@ def episode(
     from neuralns.plot import episode as draw_episode
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
+    from neuralns.routes.transfer import charged_cost
 
     if plot is not None:
         check_plot_path(plot)
@@ -49,7 +50,10 @@ def episode(
     mdp = make_mdp(problem, customers=customers, setting=setting, portfolio=portfolio, scale=scale, budget=budget)
     with announce_compilation(plain_console(stderr=True)):
         frames = episode(mdp, agent, start=start, seed=seed)
-    reward = frames[0][0].cost - frames[-1][0].cost
+    # Before and after each pair all customers are on routes, but for those who are left out.
+    left_out = [len(frames[number - number % 2][0].unserved) for number in range(len(frames))]
+    removed = [len(solution.unserved) - left for (solution, _), left in zip(frames, left_out, strict=True)]
+    reward = charged_cost(frames[0][0]) - charged_cost(frames[-1][0])
     if plot is not None:
         title = f"{mdp.instance.name}: an episode with budget b = {budget}, destroy scale d = {mdp.scale}"
         save_plot(draw_episode(frames, f"{title}, reward {format_cost(round(reward, 2))}"), plot)
@@ -58,18 +62,23 @@ def episode(
             {
                 "action": action,
                 "routes": [list(route) for route in solution.routes],
-                "removed": mdp.instance.customers - sum(map(len, solution.routes)),
+                "removed": removed[number],
+                "unserved": left_out[number],
                 "cost": solution.cost,
             }
-            for solution, action in frames
+            for number, (solution, action) in enumerate(frames)
         ]
         print(json.dumps({"instance": mdp.instance.name, "reward": reward, "steps": steps}))
         return
     console = plain_console()
     for number, (solution, action) in enumerate(frames):
-        waiting = mdp.instance.customers - sum(map(len, solution.routes))
-        after = f"{waiting} customers removed" if waiting else f"F = {solution.cost:.2f}, {len(solution.routes)} routes"
+        after = f"F = {solution.cost:.2f}, {len(solution.routes)} routes"
+        if number % 2:
+            after = f"{removed[number]} customers removed"
+        if left_out[number]:
+            after += f", {left_out[number]} customers unserved"
         console.print(f"S{number:<3} {action:<22} {after}")
-    console.print(f"reward {reward:.2f}")
+    with_penalties = ", with a penalty for each customer unserved" if any(left_out) else ""
+    console.print(f"reward {reward:.2f}{with_penalties}")
     if plot is not None:
         console.print(f"picture written to {plot}", soft_wrap=True)

@@ -49,6 +49,8 @@ def evaluate(
 
         neuralns evaluate --agent best-fixed --setting distance
 
+        neuralns evaluate --agent best-fixed --setting windows
+
         neuralns evaluate --agent mine.policy --instance C101 --customers 40 --json
 
         neuralns evaluate --agent roulette:segment=10 --in-search 20

@@ -56,7 +56,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to s
 Setting = Annotated[
     str,
     typer.Option(
-        metavar="NAME", help="paper (100 per route, coordinates scaled to 1, no capacity) or distance (no windows)."
+        metavar="NAME",
+        help="paper (100 per route, coordinates scaled to 1, no capacity), distance (no windows) or windows (all "
+        "rules, and the whole capacity for the first N customers).",
     ),
 ]
 MdpPortfolio = Annotated[

@@ -28,7 +28,13 @@ def train(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The policy to write.")] = "my.policy",
     customers: options.Customers = None,
     ignore: options.Ignore = None,
-    setting: options.Setting = "distance",
+    setting: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="distance (no windows), windows (all rules; the default where instances have windows) or paper.",
+        ),
+    ] = None,
     portfolio: Annotated[
         str | None, typer.Option(metavar="NAME|a,b,c", help="modern (the default), paper, ... or operators by name.")
     ] = None,

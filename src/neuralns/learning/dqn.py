@@ -30,7 +30,7 @@ class Config:
     Attributes
     ----------
     network, features
-        ``mlp``, ``gat`` or ``small``; feature set ``paper`` or ``rich``.
+        ``mlp``, ``gat`` or ``small``; feature set ``paper``, ``rich`` or ``windows``.
     hidden
         Widths of the hidden layers of ``mlp`` and ``small``.
     width, layers, heads, graph

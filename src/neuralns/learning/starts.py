@@ -11,10 +11,9 @@ from neuralns.errors import InputError
 from neuralns.learning.training import Task
 from neuralns.mdp.lanes import Lanes
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
-from neuralns.problem.initial import savings
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Search
-from neuralns.search.setup import make_setup, prepare
+from neuralns.search.setup import initial_solution, make_setup, prepare
 from neuralns.search.stopping import MaxIterations
 from neuralns.search.supervision import Supervised
 
@@ -31,7 +30,8 @@ def starting_tours(mdp: MDP, start: str, name: str, count: int) -> list[Solution
     """Return the first tours of the set ``train``, ``validate`` or ``test`` for a way of starting.
 
     ``random``: the MDP's random tours. ``savings``: the savings solution after one to ten random pairs of operators.
-    ``search``: the current solutions of ALNS runs from savings, evenly spread over the runs.
+    ``search``: the current solutions of ALNS runs from savings, evenly spread over the runs. With windows an insertion
+    takes the place of savings, as in `neuralns.solve`.
     """
     if start == "random":
         return mdp.start_tours(name, count)
@@ -61,7 +61,7 @@ def make_tasks(
 
 
 def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:
-    first = savings(mdp.instance)
+    first = initial_solution(mdp.instance, "savings")
     rng = np.random.default_rng(named_seed("savings", name, mdp.instance.name))
     lanes = Lanes([mdp] * count, observes_nodes=False)
     lanes.reset([first] * count, rng.integers(0, 2**63, count).astype(np.uint64))

@@ -20,6 +20,7 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.search.acceptance.rule import Acceptance
+from neuralns.selection.features import features_for
 from neuralns.selection.policy_file import Policy, write_policy
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def train(
     seeds: int | Sequence[int] = 1,
     start: str | None = None,
     customers: int | None = None,
-    setting: str = "distance",
+    setting: str | None = None,
     portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     scale: int | None = None,
     budget: int = DEFAULT_BUDGET,
@@ -97,7 +98,8 @@ def train(
     all sizes, learns on solutions that searches meet (``search``), with the portfolio of `neuralns.solve` (``modern``),
     10 customers removed at a time, and pairs undone that make things worse (``improving``). ``paper`` is the paper's:
     ``mlp``, ``random`` tours, portfolio ``paper``, a fifth of the customers, and what every pair gives kept
-    (``always``).
+    (``always``). Setting and features are ``windows`` where time plays a part, else ``distance`` and ``rich``;
+    ``paper`` leaves windows out.
 
     Parameters
     ----------
@@ -149,17 +151,19 @@ def train(
             _refuse_to_overwrite(Path(output))
     usual = defaults_of(preset)
     network = usual.network if network is None else network
+    given = [each if isinstance(each, Instance) else read(each) for each in several]
+    setting = setting or usual.setting or _setting_for(given)
     mdps = []
-    for each in several:
-        whole = each if isinstance(each, Instance) else read(each)
-        instance = whole if customers is None else whole.first(customers)
+    for instance in given:
+        size = instance.customers if customers is None else customers
         mdps.append(
             make_mdp(
                 instance,
+                customers=customers,
                 setting=setting,
                 portfolio=usual.portfolio if portfolio is None else portfolio,
                 # A default fits every instance.
-                scale=usual.scale and min(usual.scale, instance.customers) if scale is None else scale,
+                scale=usual.scale and min(usual.scale, size) if scale is None else scale,
                 budget=budget,
                 acceptance=usual.acceptance if acceptance is None else acceptance,
             )
@@ -170,9 +174,12 @@ def train(
         raise InputError(f"training needs torch; install it with: {how_to_install('train')}.")
     from neuralns.learning.run import run
 
+    config = configured(preset, network, **changes)
+    if changes.get("features") is None and config.features == "rich":
+        config = replace(config, features=features_for(*(mdp.instance for mdp in mdps)).name)
     return run(
         mdps,
-        configured(preset, network, **changes),
+        config,
         seeds=numbers,
         start=usual.start if start is None else start,
         device=device,
@@ -186,20 +193,35 @@ def train(
     )
 
 
+def _setting_for(instances: Sequence[Instance]) -> str:
+    """Return the setting that leaves nothing of the instances out."""
+    timed = {instance.timed: instance.name for instance in instances}
+    if len(timed) > 1:
+        raise InputError(
+            f"{timed[True]} has windows and {timed[False]} has none: train on them apart, or in setting distance, "
+            "without windows."
+        )
+    return "windows" if True in timed else "distance"
+
+
 @dataclass(frozen=True)
 class Defaults:
-    """What a training does where nothing else is asked for; a scale of None is a fifth of the customers."""
+    """What a training does where nothing else is asked for.
+
+    A scale of None is a fifth of the customers, a setting of None that which leaves nothing of the instances out.
+    """
 
     network: str
     start: str
     acceptance: str
     portfolio: str
     scale: int | None
+    setting: str | None
 
 
 DEFAULTS = {
-    "strong": Defaults("small", "search", "improving", "modern", 10),
-    "paper": Defaults("mlp", "random", "always", "paper", None),
+    "strong": Defaults("small", "search", "improving", "modern", 10, None),
+    "paper": Defaults("mlp", "random", "always", "paper", None, "distance"),
 }
 """By preset."""
 

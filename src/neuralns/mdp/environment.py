@@ -19,6 +19,7 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.selection.features import features_for
 
 LARGEST = 1e6
 """Bound of the features in the observation space; they are of order 1."""
@@ -62,7 +63,8 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
     ## Rewards
 
     F(S_0) − F(S_T) at the end of the episode and 0 before; with ``reward="improvement"`` each pair's improvement at
-    once, which sums up to the same. F is the length of all tours plus the vehicles' cost.
+    once, which sums up to the same. F is the length of all tours plus the vehicles' cost. Where customers may have to
+    be left out, each of those costs more than routes for all.
 
     ## Starting State
 
@@ -80,12 +82,13 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
     |--------------|-----------|-------------------------------------------------------------------------------------|
     | `instance`   | `"C101"`  | an instance, a file, or the name of a bundled one                                   |
     | `customers`  | None      | take only the first so many                                                         |
-    | `setting`    | `"paper"` | `paper` (100 per tour, coordinates scaled to 1) or `distance` (the instance as is)  |
+    | `setting`    | `"paper"` | `paper` (100 per tour, coordinates scaled to 1), `distance` (the instance as is, but  |
+    |              |           | for windows) or `windows` (the instance as is, the whole capacity for the first)    |
     | `portfolio`  | `"paper"` | name, list of operators, or portfolio                                               |
     | `scale`      | None      | d; a fifth of the customers by default                                              |
     | `budget`     | 10        | b                                                                                   |
     | `reward`     | `"final"` | `final` or `improvement`                                                            |
-    | `features`   | `"rich"`  | `paper` or `rich`                                                                   |
+    | `features`   | None      | `paper`, `rich` or `windows`; `windows` where time plays a part, else `rich`        |
     | `neighbours` | 10        | k                                                                                   |
     | `nodes`      | None      | N, to pad instances of different sizes to one shape                                 |
     | `tours`      | `"train"` | `train`, `validate`, `test` or `random`                                             |
@@ -121,7 +124,7 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
         scale: int | None = None,
         budget: int = DEFAULT_BUDGET,
         reward: str = "final",
-        features: str = "rich",
+        features: str | None = None,
         neighbours: int = 10,
         nodes: int | None = None,
         tours: str = "train",
@@ -143,7 +146,8 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
             reward=reward,
         )
         self.render_mode = render_mode
-        self._lanes = Lanes([self.mdp], features, nodes=nodes)
+        self.features = features or features_for(self.mdp.instance).name
+        self._lanes = Lanes([self.mdp], self.features, nodes=nodes)
         self.starts = [] if tours == "random" else self.mdp.start_tours(tours, SET_SIZE)
         self._last_action: int | None = None
 

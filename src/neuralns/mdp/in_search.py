@@ -14,6 +14,7 @@ import numpy.typing as npt
 from neuralns.errors import InputError, InputWarning
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, agent_named, confidence
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
+from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import DrawnAfterRepair
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.search import Search
@@ -123,7 +124,7 @@ def evaluate_in_search(
         )
         for number, start in enumerate(starts):
             search = _searched(setup.starting_from(start), named_seed("in search", seed, number))
-            courses[row, number], costs[row, number] = search.mean_cost, search.best().cost
+            courses[row, number], costs[row, number] = search.mean_cost, charged_cost(search.best())
         if progress is not None:
             progress(row + 1, len(numbers))
     return SearchEvaluation(player.name, mdp, pairs, courses, costs, time.perf_counter() - begin)

@@ -29,6 +29,7 @@ from neuralns.operators.portfolio import Portfolio, tables_type
 from neuralns.problem.limits import LOAD_TOLERANCE
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import FAILED
+from neuralns.routes.evaluate import is_on_time
 from neuralns.routes.layout import state_at
 from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
 from neuralns.search.step import CHOOSING, begin_step, end_step
@@ -148,6 +149,8 @@ def _play(addresses, tables, choose, memories, longs, floats, uses, low, high):
 
 @compiled
 def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, longs, floats):
+    """Begin an episode in every lane; return the first whose start breaks a rule, −1 if there is none."""
+    fault = -1
     for lane in range(len(addresses)):
         state, number = state_at(addresses[lane]), numbers[lane]
         load_routes(state, customers[number, : sizes[number]], ends[number, : routes[number] + 1])
@@ -160,6 +163,20 @@ def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, long
         longs[lane, BUSY] = 0
         longs[lane, LEFT] = longs[lane, BUDGET]
         set_clock(state.status, longs[lane, LEFT], longs, floats, lane)
+        if fault < 0 and not _keeps_rules(state):
+            fault = lane
+    return fault
+
+
+@compiled
+def _keeps_rules(state):
+    """Return whether there are not too many routes, and all are allowed beyond their loads."""
+    if state.n_routes > state.vehicles:
+        return False
+    for index in range(state.n_active):
+        if not is_on_time(state, state.active[index]):
+            return False
+    return True
 
 
 @compiled
@@ -280,6 +297,7 @@ class Lanes:
             raise InputError(f"{nodes} rows do not hold {most} nodes.")
         rows = most if nodes is None else nodes
         self._sizes = np.array([mdp.instance.customers for mdp in mdps], dtype=np.int64)
+        self._may_leave_out = np.array([mdp.instance.may_leave_out for mdp in mdps])
         self._addresses = np.array([state.address for state in self._states], dtype=np.int64)
         self._longs = np.zeros((count, _LONG_COLUMNS), np.int64)
         self._floats = np.zeros((count, _FLOAT_COLUMNS))
@@ -349,21 +367,22 @@ class Lanes:
             raise InputError(f"{len(self)} lanes need as many starts and seeds; {len(chosen)} and {len(seeds)} given.")
         if ((chosen < 0) | (chosen >= len(tours))).any():
             raise InputError(f"numbers of starts must be from 0 to {len(tours) - 1}.")
-        wrong = tours.sizes[chosen] != self._sizes
+        wrong = (tours.sizes[chosen] != self._sizes) & ~self._may_leave_out
         if wrong.any():
             lane = int(np.flatnonzero(wrong)[0])
             size = tours.sizes[chosen[lane]]
             raise InputError(f"lane {lane} has {self._sizes[lane]} customers, its start {size}.")
         fault = _first_fault(self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen)
+        if fault < 0:
+            fault = _reset_lanes(
+                self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen,
+                np.ascontiguousarray(seeds, dtype=np.uint64), self._longs, self._floats,
+            )  # fmt: skip
         if fault >= 0:
             number, instance = int(chosen[fault]), self.mdps[fault].instance
             flat, ends = tours.customers[number], tours.ends[number, : tours.routes[number] + 1]
             Solution(instance, [flat[low:high] for low, high in pairwise(ends)]).checked(f"the start of lane {fault}")
-            raise InputError(f"the start of lane {fault} overloads a route.")
-        _reset_lanes(
-            self._addresses, tours.customers, tours.ends, tours.routes, tours.sizes, chosen,
-            np.ascontiguousarray(seeds, dtype=np.uint64), self._longs, self._floats,
-        )  # fmt: skip
+            raise InputError(f"the start of lane {fault} breaks a rule of {instance.name}.")
         if observe:
             self.observe()
 

@@ -17,15 +17,15 @@ from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
-from neuralns.problem.initial import random_tours, savings
+from neuralns.problem.initial import random_tours
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.constant import Always, HillClimbing
 from neuralns.search.acceptance.rule import Acceptance
-from neuralns.search.setup import portfolio_of
+from neuralns.search.setup import initial_solution, portfolio_of
 
-Setting = Literal["paper", "distance"]
+Setting = Literal["paper", "distance", "windows"]
 Reward = Literal["final", "improvement"]
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 REWARDS: tuple[Reward, ...] = get_args(Reward)
@@ -77,7 +77,7 @@ class MDP:
         if isinstance(self.acceptance, Always | HillClimbing):
             return 1.0, 1.0
         # Random tours say nothing about the distances in good routes.
-        return self.acceptance.temperatures(savings(self.instance))
+        return self.acceptance.temperatures(initial_solution(self.instance, "savings"))
 
     @property
     def steps(self) -> int:
@@ -95,7 +95,7 @@ class MDP:
         }
 
     def random_start(self, seed: int | np.random.SeedSequence) -> Solution:
-        """Return random tours as the setting starts from: cut by capacity, and in setting ``paper`` into fifths."""
+        """Return random tours as the setting starts from: cut by the rules, and in setting ``paper`` into fifths."""
         chunk = math.ceil(self.instance.customers / 5) if self.setting == "paper" else None
         return random_tours(self.instance, seed, chunk)
 
@@ -141,11 +141,12 @@ def make_mdp(
     instance
         An instance, or the file or bundled name to read it from.
     customers
-        Take only the first so many customers, with the capacity scaled in proportion.
+        Take only the first so many customers, with the capacity scaled in proportion, except in setting ``windows``.
     setting
         ``paper``: F = 100 × routes + length over coordinates scaled to 1, capacity never binds, tours start as fifths:
         fitted to the paper's published numbers. ``distance``: the instance as it is, but for windows, tours start cut
-        by capacity: the paper's text read literally.
+        by capacity: the paper's text read literally. ``windows``: the instance as it is, tours start cut by all rules;
+        the first customers come with the whole capacity, as in Solomon's instances of 25 and 50.
     portfolio
         Which operators: a portfolio, a name, or a list of operators.
     scale
@@ -165,17 +166,21 @@ def make_mdp(
     """
     if not isinstance(instance, Instance):
         instance = read(instance)
-    if customers is not None:
-        instance = instance.first(customers)
     if setting not in SETTINGS:
-        raise InputError(f"setting {setting!r} is not known; choose {' or '.join(SETTINGS)}.")
+        raise InputError(f"setting {setting!r} is not known; choose {', '.join(SETTINGS)}.")
+    if customers is not None:
+        instance = instance.first(customers, scaled=setting != "windows")
     if reward not in REWARDS:
         raise InputError(f"reward {reward!r} is not known; choose {' or '.join(REWARDS)}.")
     if not isinstance(acceptance, Acceptance):
         if acceptance not in ACCEPTANCES:
             raise InputError(f"acceptance {acceptance!r} is not known; choose {', '.join(ACCEPTANCES)}.")
         acceptance = ACCEPTANCES[acceptance]
-    instance = instance.without("windows")
+    if setting == "windows":
+        if not instance.timed:
+            raise InputError(f"{instance.name}: has no windows; take setting distance.")
+    else:
+        instance = instance.without("windows")
     if setting == "paper":
         instance = instance.in_paper_setting()
     if scale is None:

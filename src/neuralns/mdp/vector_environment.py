@@ -55,9 +55,7 @@ class OperatorSelectionLanes(VectorEnv[Observation, npt.NDArray[np.int64], npt.N
         self.observation_space = batch_space(one.observation_space, num_envs)
         self._starts = one.starts
         self._neighbours = np.repeat(one.neighbours[None], num_envs, axis=0)
-        self._lanes = Lanes(
-            [self.mdp] * num_envs, arguments.get("features", "rich"), nodes=arguments.get("nodes"), threads=threads
-        )
+        self._lanes = Lanes([self.mdp] * num_envs, one.features, nodes=arguments.get("nodes"), threads=threads)
         self._generators: list[np.random.Generator] = []
         self._numbers = self._episode_seeds = np.zeros(num_envs, np.int64)
 

@@ -33,6 +33,6 @@ def _insert_everybody(state):
     state.present += state.n_bank
     state.n_taken = state.n_bank
     state.status.threshold = np.inf
-    insert_in_order(state, FARTHEST, 0.0)
+    insert_in_order(state, FARTHEST, 0.0, 0)
     charge_for_removed(state)
     bank_removed(state)

@@ -100,7 +100,7 @@ MODERN = ("string", "blinks", "regret-2")
 # With windows what is best differs from one class of instances to the next, so that a varied choice is strongest.
 WINDOWS = (
     "string", "string:longest=20", "string:longest=40", "string:longest=20:keep=0.01", "string:longest=5:keep=0.01",
-    "blinks", "blinks:rate=0.05",
+    "blinks", "blinks:rate=0.05:near=40",
 )  # fmt: skip
 MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
 

@@ -22,6 +22,7 @@ from neuralns.routes.edits import insert, new_mark, open_route, remove
 from neuralns.routes.evaluate import (
     beside,
     best_insertion,
+    best_near,
     best_opening,
     distance,
     has_windows,
@@ -39,9 +40,9 @@ from neuralns.routes.evaluate import (
 from neuralns.routes.history import seen_cost
 
 __all__ = [
-    "beside", "best_insertion", "best_opening", "compiled", "destroy", "distance", "fill_table", "find_cheapest",
-    "has_windows", "hopeless", "insert", "insert_row", "insertion", "join", "least_need", "list_routes", "may_fit",
-    "may_take", "nearest_routed", "new_mark", "open_route", "penalty", "randint", "random", "random_place",
+    "beside", "best_insertion", "best_near", "best_opening", "compiled", "destroy", "distance", "fill_table",
+    "find_cheapest", "has_windows", "hopeless", "insert", "insert_row", "insertion", "join", "least_need",
+    "list_routes", "may_fit", "may_take", "nearest_routed", "new_mark", "open_route", "penalty", "randint", "random", "random_place",
     "random_rank", "random_route", "random_routed", "removal", "remove", "remove_by_rank", "remove_route", "renew_best",
     "renew_cell", "repair", "seen_cost", "select_largest",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, load_limit
-from neuralns.problem.solution import Solution
+from neuralns.problem.solution import Solution, out_of_limits
 
 SAVINGS_NEIGHBOURS = 100
 """Merges are tried between customers that are among each other's nearest so many."""
@@ -28,6 +28,9 @@ SAVINGS_SHARE = 0.2
 def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chunk: int | None = None) -> Solution:
     """Shuffle the customers and cut them into routes: when the vehicle is full, or also after ``chunk`` customers.
 
+    A route also ends where the next customer would break another rule, such as a window. Customers whom a route of
+    their own does not serve, or for whom no vehicle is left, are left out.
+
     Examples
     --------
     >>> from neuralns.problem.bundled import read
@@ -39,6 +42,8 @@ def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chu
         raise InputError(f"chunks of {chunk} customers cannot be cut; at least 1 is needed.")
     order = np.random.default_rng(seed).permutation(np.arange(1, instance.customers + 1))
     limit = load_limit(instance, LOAD_TOLERANCE / 2)
+    if instance.may_leave_out:
+        return Solution(instance, _cut_by_rules(instance, order.tolist(), limit, chunk))
     routes: list[list[int]] = []
     room = -1.0
     for customer in order:
@@ -51,12 +56,39 @@ def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chu
     return Solution(instance, routes)
 
 
+def _cut_by_rules(instance: Instance, order: list[int], limit: float, chunk: int | None) -> list[list[int]]:
+    """Return routes of customers in order, each as long as it keeps all rules, those left out who fit on none."""
+    routes: list[list[int]] = []
+    vehicles = len(order) if instance.vehicles is None else instance.vehicles
+
+    def keeps_rules(route: list[int]) -> bool:
+        return float(instance.demands[route].sum()) <= limit and not out_of_limits(instance, 1, route)
+
+    for customer in order:
+        full = not routes or (chunk is not None and len(routes[-1]) >= chunk)
+        if not full and keeps_rules([*routes[-1], customer]):
+            routes[-1].append(customer)
+        elif len(routes) < vehicles and keeps_rules([customer]):
+            routes.append([customer])
+    return routes
+
+
+def _refuse_rules(instance: Instance, what: str) -> None:
+    """Refuse a construction that knows loads alone for an instance with more rules."""
+    if instance.may_leave_out:
+        raise InputError(
+            f"{instance.name}: {what} serves everybody and looks at loads alone, but windows, limits or demands rule "
+            "that out; take random_tours, or the start of neuralns.solve."
+        )
+
+
 def savings(instance: Instance, most: int = SAVINGS_NEIGHBOURS) -> Solution:
     """Build routes by Clarke and Wright's savings: one route per customer, then merge ends by c_i0 + c_0j − c_ij.
 
     Merges are tried in order of their savings (Clarke & Wright 1964), those with a vehicle's cost saved included;
     between customers that are among the nearest ``most`` of one another.
     """
+    _refuse_rules(instance, "savings")
     nodes = instance.customers + 1
     neighbours = nearest_neighbours(instance, SAVINGS_NEIGHBOURS)[:, :most]
     tails = np.repeat(np.arange(1, nodes), neighbours.shape[1])
@@ -102,6 +134,7 @@ def sweep(instance: Instance) -> Solution:
     Each route then goes out along one half of its sector and back along the other. Worse than savings, and done in a
     moment.
     """
+    _refuse_rules(instance, "sweep")
     around = instance.points[1:] - instance.points[0]
     angles, reach = np.arctan2(around[:, 1], around[:, 0]), np.hypot(around[:, 0], around[:, 1])
     limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
@@ -137,6 +170,7 @@ def nearest_insertion(instance: Instance) -> Solution:
     Nearest means nearest to any node of the route; the customer joins where it lengthens the route the least
     (nearest insertion, Rosenkrantz, Stearns & Lewis 1977, with a new route when nobody fits).
     """
+    _refuse_rules(instance, "nearest_insertion")
     waiting = np.ones(instance.customers + 1, dtype=bool)
     waiting[0] = False
     everyone = np.arange(instance.customers + 1)

@@ -291,8 +291,8 @@ class Instance:
         """Return the instance with another cost per route; the best known cost is kept only if it still holds."""
         return self if cost == self.vehicle_cost else replace(self, vehicle_cost=cost, best_known=None)
 
-    def first(self, customers: int) -> Instance:
-        """Return the instance of the first ``customers`` customers, the capacity scaled in proportion."""
+    def first(self, customers: int, *, scaled: bool = True) -> Instance:
+        """Return the instance of the first ``customers`` customers, the capacity ``scaled`` in proportion or kept."""
         if not 1 <= customers <= self.customers:
             raise InputError(f"{self.name}: {customers} customers asked for, but it has {self.customers}.")
         if customers == self.customers:
@@ -301,7 +301,7 @@ class Instance:
         return Instance(
             f"{self.name}:{customers}",
             self.demands[:keep],
-            self.capacity * customers / self.customers,
+            self.capacity * customers / self.customers if scaled else self.capacity,
             None if self.coordinates is None else self.coordinates[:keep],
             None if self.matrix is None else self.matrix[:keep, :keep],
             self.rounding,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,39 +111,13 @@ class Solution:
             load = sum(float(instance.demands[customer]) for customer in route)
             if load > limit:
                 found.append(f"route {number} carries {load:g}, above the capacity {instance.capacity:g}.")
-            found += self._out_of_limits(number, route)
+            found += out_of_limits(instance, number, route)
         for customer in range(1, instance.customers + 1):
             if visits[customer] > 1:
                 found.append(f"customer {instance.label(customer)} is visited {visits[customer]} times.")
         if instance.vehicles is not None and len(self.routes) > instance.vehicles:
             fleet = f"{instance.vehicles} vehicle{'s' if instance.vehicles > 1 else ''}"
             found.append(f"there are {len(self.routes)} routes, but {fleet}.")
-        return found
-
-    def _out_of_limits(self, number: int, route: tuple[int, ...]) -> list[str]:
-        """Return a sentence for each window that a route misses, and for each limit on its length that it breaks."""
-        instance, allowed, found = self.instance, lateness_allowed(self.instance), []
-        if instance.timed:
-            plan = schedule(instance, route)
-            for stop in plan.stops:
-                if stop.start > instance.latest[stop.node] + allowed:
-                    window = f"{instance.at(instance.earliest[stop.node])} to {instance.at(instance.latest[stop.node])}"
-                    found.append(
-                        f"route {number} reaches customer {instance.label(stop.node)} at {instance.at(stop.arrival)}, "
-                        f"after its window, {window}."
-                    )
-            if plan.arrival > instance.latest[0] + allowed:
-                found.append(
-                    f"route {number} is back at {instance.at(plan.arrival)}, after the depot's window, "
-                    f"{instance.at(instance.earliest[0])} to {instance.at(instance.latest[0])}."
-                )
-            if instance.max_duration is not None and plan.duration > instance.max_duration + allowed:
-                found.append(f"route {number} takes {plan.duration:.10g}, above {instance.max_duration:.10g}.")
-        if instance.max_distance is not None:
-            nodes = (0, *route, 0)
-            length = float(instance.legs(nodes[:-1], nodes[1:]).sum())
-            if length > instance.max_distance + allowed:
-                found.append(f"route {number} is {length:.10g} long, above {instance.max_distance:.10g}.")
         return found
 
     @cached_property
@@ -162,3 +136,30 @@ class Solution:
             more = f" ({others} more fault{'s' if others > 1 else ''})" if others else ""
             raise InputError(f"{what} does not fit {self.instance.name}: {faults[0]}{more}")
         return self
+
+
+def out_of_limits(instance: Instance, number: int, route: Sequence[int]) -> list[str]:
+    """Return a sentence for each window that a route misses, and for each limit on its length that it breaks."""
+    allowed, found = lateness_allowed(instance), []
+    if instance.timed:
+        plan = schedule(instance, route)
+        for stop in plan.stops:
+            if stop.start > instance.latest[stop.node] + allowed:
+                window = f"{instance.at(instance.earliest[stop.node])} to {instance.at(instance.latest[stop.node])}"
+                found.append(
+                    f"route {number} reaches customer {instance.label(stop.node)} at {instance.at(stop.arrival)}, "
+                    f"after its window, {window}."
+                )
+        if plan.arrival > instance.latest[0] + allowed:
+            found.append(
+                f"route {number} is back at {instance.at(plan.arrival)}, after the depot's window, "
+                f"{instance.at(instance.earliest[0])} to {instance.at(instance.latest[0])}."
+            )
+        if instance.max_duration is not None and plan.duration > instance.max_duration + allowed:
+            found.append(f"route {number} takes {plan.duration:.10g}, above {instance.max_duration:.10g}.")
+    if instance.max_distance is not None:
+        nodes = (0, *route, 0)
+        length = float(instance.legs(nodes[:-1], nodes[1:]).sum())
+        if length > instance.max_distance + allowed:
+            found.append(f"route {number} is {length:.10g} long, above {instance.max_distance:.10g}.")
+    return found

@@ -8,10 +8,10 @@ from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.experiments.seeds import seeds_from
-from neuralns.mdp.mdp import SETTINGS
 
 EXPERIMENTS = ("table1", "table2", "scaling", "scale", "temperature")
 INSTANCES = ("C", "R", "RC")
+SETTINGS = ("paper", "distance")
 LARGEST = 12
 """Destroy operators of the whole portfolio."""
 TUNED = ("LRW", "CRW", "DQN")

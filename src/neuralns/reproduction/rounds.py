@@ -15,7 +15,6 @@ import numpy as np
 
 from neuralns.experiments.jobs import Job
 from neuralns.mdp.in_search import PAIRS
-from neuralns.mdp.mdp import SETTINGS
 from neuralns.reproduction.plan import (
     CLASSIC_GRID,
     DQN_GRID,
@@ -23,6 +22,7 @@ from neuralns.reproduction.plan import (
     INSTANCES,
     LARGEST,
     ROULETTE_GRID,
+    SETTINGS,
     TUNED,
     Plan,
     settings_of,

@@ -10,8 +10,7 @@ import numpy as np
 
 from neuralns.experiments.jobs import Job
 from neuralns.experiments.statistics import confidence
-from neuralns.mdp.mdp import SETTINGS
-from neuralns.reproduction.plan import EXPERIMENTS, INSTANCES, LARGEST, Plan, settings_of
+from neuralns.reproduction.plan import EXPERIMENTS, INSTANCES, LARGEST, SETTINGS, Plan, settings_of
 from neuralns.reproduction.rounds import SCALE, Results, Tuning, choose, main_jobs
 
 AGENTS = ("DQN", "LRW", "RAN", "CRW", "FIXED", "ORACLE")

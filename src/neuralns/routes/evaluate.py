@@ -7,6 +7,7 @@ at windows as well, with O(1) work a place on the times kept for each node, MEAS
 
 =========================  ==========================================================================================
 `best_insertion`           the cheapest place of a customer on a route
+`best_near`                the cheapest place beside those that go well with a customer, on any route
 `insertion`                the cost of a customer at a place
 `beside`                   the cheaper of the two places beside a customer on a route
 `renew_best`               the cheapest place after somebody else was inserted into the route
@@ -396,14 +397,7 @@ def insertion(state, customer, slot, place):
         return _lengthening(state, customer, slot, place)
     renew(state, slot)
     after = state.first[slot] if place == 0 else state.successor[place]
-    if state.kind == MEASURED:
-        return _measured(state, customer, slot, place, after)
-    arrival = (state.earliest[0] if place == 0 else state.ready[place]) + travel_time(state, place, customer)
-    start = max(arrival, state.earliest[customer])
-    on_time = start <= state.latest[customer] and start + state.service[customer] + travel_time(
-        state, customer, after
-    ) <= (state.latest[0] if after == 0 else state.late[after])
-    return _lengthening(state, customer, slot, place) if on_time else np.inf
+    return _if_on_time(state, customer, slot, place, after, _lengthening(state, customer, slot, place))
 
 
 @compiled
@@ -424,6 +418,50 @@ def beside(state, customer, other):
         return np.inf, np.int64(0)
     behind, ahead = insertion(state, customer, slot, other), insertion(state, customer, slot, before)
     return (behind, np.int64(other)) if behind <= ahead else (ahead, np.int64(before))
+
+
+@compiled
+def best_near(state, customer, count, bound, blink):
+    """Return the least cost of a customer beside those ``count`` that go best with it, its route and place.
+
+    Infinite if no such place is allowed and costs less than ``bound``; `blink` as in `best_insertion`.
+    """
+    best, where, place = bound, -1, np.int64(0)
+    row = np.uint32(customer)
+    for index in range(min(count, state.fitting.shape[1])):
+        other = state.fitting[row, index]
+        slot = state.route[other]
+        if slot < 0 or not may_fit(state, customer, slot):
+            continue
+        if state.kind != PLAIN:
+            renew(state, slot)
+        after, before = state.successor[other], state.predecessor[other]
+        cost = distance(state, other, customer) + distance(state, customer, after) - state.arc[other]
+        if cost < best or state.kind == MEASURED:
+            cost = _if_on_time(state, customer, slot, other, after, cost)
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, where, place = cost, int(slot), np.int64(other)
+        bridge = state.entry[slot] if before == 0 else state.arc[before]
+        cost = distance(state, before, customer) + distance(state, customer, other) - bridge
+        if cost < best or state.kind == MEASURED:
+            cost = _if_on_time(state, customer, slot, before, other, cost)
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, where, place = cost, int(slot), np.int64(before)
+    return (best if where >= 0 else np.inf), where, place
+
+
+@compiled
+def _if_on_time(state, customer, slot, before, after, cost):
+    """Return the cost of a customer between two nodes, infinite if that is not allowed; times must be renewed."""
+    if state.kind == PLAIN:
+        return cost
+    if state.kind == MEASURED:
+        return _measured(state, customer, slot, before, after)
+    arrival = (state.earliest[0] if before == 0 else state.ready[before]) + travel_time(state, before, customer)
+    if arrival > state.latest[customer]:
+        return np.inf
+    left = max(arrival, state.earliest[customer]) + state.service[customer] + travel_time(state, customer, after)
+    return cost if left <= (state.latest[0] if after == 0 else state.late[after]) else np.inf
 
 
 @compiled

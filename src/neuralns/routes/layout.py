@@ -88,6 +88,7 @@ FIELDS = (
     _instance("distances", dimensions=2),  # [tail, head]; 0 × 0 when computed on demand
     _instance("distances_to", dimensions=2),  # its transpose; the same array when symmetric
     _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
+    _instance("fitting", _index, 2),  # customers that go well beside each node, by distance and time, best first
     _instance("kind", whole, 0),  # which rules `evaluate` looks at: PLAIN, TIMED or MEASURED
     _instance("vehicles", whole, 0),  # the most routes
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
@@ -99,6 +100,7 @@ FIELDS = (
     _instance("earliest"),  # start of service
     _instance("latest"),  # with a tolerance for sums
     _instance("service"),
+    _instance("horizon", number, 0),  # length of the shift: the yardstick of times
     _instance("distance_cost", number, 0),
     _instance("duration_cost", number, 0),
     _instance("max_distance", number, 0),

@@ -99,6 +99,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         times_to = times if np.array_equal(times, times.T) else np.ascontiguousarray(times.T)
     late = lateness_allowed(instance)
     return {
+        "fitting": fitting_neighbours(instance, neighbours).astype(np.uint32),
         "kind": kind_of(instance),
         "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
         "slack": least_gain(instance),
@@ -110,6 +111,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "earliest": np.ascontiguousarray(instance.earliest),
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
+        "horizon": horizon(instance, float(from_depot.mean())),
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -129,11 +131,51 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
     }
 
 
+def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Return for every node the customers that go best right before or after it on a route, best first.
+
+    Of i and j it is the lesser of the two ways round of c_ij + w · waiting + t · lateness, with the waiting and the
+    lateness at j that cannot be avoided after i, w = 0.2 and t = 1 (Vidal, Crainic, Gendreau & Prins 2013,
+    section 4.1). Without windows they are the nearest.
+    """
+    if instance.windows is None:
+        return neighbours[:, :SOME_NEIGHBOURS]
+    nodes = instance.customers + 1
+    everyone = np.arange(nodes)
+    earliest, latest, service = instance.earliest, instance.latest, instance.services
+    found = np.zeros((nodes, min(SOME_NEIGHBOURS, neighbours.shape[1])), np.int32)
+    for node in range(nodes):
+        others = everyone if nodes <= FULL_NEIGHBOURS + 1 else neighbours[node]
+        here = np.full_like(others, node)
+        there, back = instance.times(here, others), instance.times(others, here)
+        after = (
+            instance.legs(here, others)
+            + 0.2 * np.maximum(0.0, earliest[others] - there - service[node] - latest[node])
+            + np.maximum(0.0, earliest[node] + service[node] + there - latest[others])
+        )
+        before = (
+            instance.legs(others, here)
+            + 0.2 * np.maximum(0.0, earliest[node] - back - service[others] - latest[others])
+            + np.maximum(0.0, earliest[others] + service[others] + back - latest[node])
+        )
+        apart = np.where((others == node) | (others == 0), np.inf, np.minimum(after, before))
+        found[node] = others[np.argsort(apart, kind="stable")[: found.shape[1]]]
+    return found
+
+
 def kind_of(instance: Instance) -> int:
     """Return which of the kinds of `evaluate` an instance is."""
     if instance.duration_cost > 0 or instance.distance_cost != 1 or instance.max_duration or instance.max_distance:
         return MEASURED
     return TIMED if instance.windows is not None else PLAIN
+
+
+def horizon(instance: Instance, unit: float) -> float:
+    """Return how long a shift is: as the depot's window says, else until the last window ends, else eight units."""
+    ends = instance.latest[np.isfinite(instance.latest)]
+    last = instance.latest[0] if np.isfinite(instance.latest[0]) else ends.max(initial=-np.inf)
+    shift = float(last - instance.earliest[0])
+    return shift if 0 < shift < np.inf else 8 * unit or 1.0
 
 
 def servable(instance: Instance) -> npt.NDArray[np.uint8]:
@@ -157,6 +199,12 @@ def unserved_cost(instance: Instance) -> float:
         spans = instance.times(depot, everyone) + instance.times(everyone, depot) + instance.services[1:]
         total += instance.duration_cost * 2 * float(spans.sum())
     return max(1.0, total)
+
+
+def charged_cost(solution: Solution) -> float:
+    """Return F of a solution as states have it: with the penalty of everybody left out who could be served."""
+    left_out = set(solution.unserved) - set(solution.instance.unservable)
+    return solution.cost + (len(left_out) * unserved_cost(solution.instance) if left_out else 0.0)
 
 
 def least_gain(instance: Instance) -> float:

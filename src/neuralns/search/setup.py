@@ -71,7 +71,8 @@ def make_setup(
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
     first = initial_solution(instance, initial, seed, stop.time)
     # Random tours say nothing about the distances in good routes.
-    typical = savings_in(instance, stop.time) if isinstance(initial, str) and initial == "random" else first
+    random = isinstance(initial, str) and initial == "random"
+    typical = initial_solution(instance, "savings", seconds=stop.time) if random else first
     quotas = quotas_for(instance, selector, scale)
     temperatures = acceptance.temperatures(typical)
     return Setup(instance, stop, selector, portfolio, quotas, acceptance, temperatures, first, fewest_vehicles)

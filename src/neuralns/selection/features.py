@@ -76,6 +76,33 @@ are 0 if there is none:
 ``gained``            by how much the last pair lowered F / F0, 0 if its result was rejected
 ``stalled``           k / (k + 2) for the k pairs since F last fell
 ====================  ======================================================================
+
+Customers on no route count in F by their penalty, and are 0 below ``routed`` like removed ones.
+
+Feature set ``windows``: that of ``rich``, then what follows, all from 0 to 1. T is the length of the shift, times are
+since its begin; vehicles leave as early as they can. A window counts as far as it lies in the shift.
+
+=================  =======================================================
+``opens``          begin of the window / T
+``closes``         end of the window / T
+``service``        duration of the service / T
+``start``          start of the service / T, 0 if on no route (so are all below)
+``idle``           waiting before the service / T
+``slack``          how much later the service may start / T, with nobody on the route late
+=================  =======================================================
+
+====================  ======================================================================
+``widths``            mean of closes − opens over all customers
+``unserved``          squash(customers on no route and not removed)
+``idleness``          mean waiting of a route / T
+``slackness``         mean slack of the customers on routes
+``tightness``         mean over the routes of 1 − the least slack of a customer
+``back``              mean return of a route / T
+``last_back``         latest return of a route / T
+``waiting_width``     mean of closes − opens over the removed customers
+``waiting_centre``    mean of ½ (opens + closes) over the removed customers
+``waiting_span``      latest of closes − earliest of opens over the removed customers
+====================  ======================================================================
 """
 
 from __future__ import annotations
@@ -86,7 +113,8 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.errors import InputError
-from neuralns.routes.evaluate import beside, distance, removal
+from neuralns.problem.instance import Instance
+from neuralns.routes.evaluate import PLAIN, beside, distance, removal, renew, travel_time
 from neuralns.routes.history import seen_cost
 
 _STATIC = ("x", "y", "demand", "depot")
@@ -128,19 +156,33 @@ RICH = FeatureSet(
     ),
     uses_history=True,
 )  # fmt: skip
-FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH)}
+WINDOWS = FeatureSet(
+    "windows", 1, 2,
+    (*RICH.nodes, "opens", "closes", "service", "start", "idle", "slack"),
+    (
+        *RICH.globals, "widths", "unserved", "idleness", "slackness", "tightness", "back", "last_back",
+        "waiting_width", "waiting_centre", "waiting_span",
+    ),
+    uses_history=True,
+)  # fmt: skip
+FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH, WINDOWS)}
 
 
 def features_named(name: str) -> FeatureSet:
     """Return the feature set of a name."""
     if name not in FEATURE_SETS:
-        raise InputError(f"feature set {name!r} is not known; choose {' or '.join(FEATURE_SETS)}.")
+        raise InputError(f"feature set {name!r} is not known; choose {', '.join(FEATURE_SETS)}.")
     return FEATURE_SETS[name]
 
 
-_PAPER = PAPER.index
+def features_for(*instances: Instance) -> FeatureSet:
+    """Return the richest feature set that says something about instances: ``windows`` if time plays a part in any."""
+    return WINDOWS if any(instance.timed for instance in instances) else RICH
+
+
+_PAPER, _WINDOWS = PAPER.index, WINDOWS.index
 _MOVES, _MOST_MOVE = 8, 4.0
-_PAPER_WIDTH, _RICH_WIDTH = len(PAPER.nodes), len(RICH.nodes)
+_PAPER_WIDTH, _RICH_WIDTH, _WINDOWS_WIDTH = len(PAPER.nodes), len(RICH.nodes), len(WINDOWS.nodes)
 # Places of the features of the whole, and of those of a node that change with the routes.
 (
     G_PHASE, G_BUDGET, G_COST, G_ROUTES, G_QUOTA, G_REMOVED, G_VEHICLES, G_ONE, G_TWO, G_THREE, G_SMALLEST, G_SECOND,
@@ -149,7 +191,39 @@ _PAPER_WIDTH, _RICH_WIDTH = len(PAPER.nodes), len(RICH.nodes)
     G_WAITING_DEPOT, G_WAITING_BOX, G_SAVED, G_EMPTIED, G_SHORTEST_MOVES, G_SHORTEST_MOVE, G_SMALLEST_MOVES,
     G_SMALLEST_MOVE, G_GAINED, G_STALLED,
 ) = range(len(RICH.globals))  # fmt: skip
+(
+    G_WIDTHS, G_UNSERVED, G_IDLENESS, G_SLACKNESS, G_TIGHTNESS, G_BACK, G_LAST_BACK, G_WAITING_WIDTH,
+    G_WAITING_CENTRE, G_WAITING_SPAN,
+) = range(len(RICH.globals), len(WINDOWS.globals))  # fmt: skip
 _ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY = range(4, 13)
+_OPENS, _CLOSES, _SERVICE, _START, _IDLE, _SLACK = range(13, 19)
+
+
+@compiled
+def _share(state, time):
+    """Return a length of time as a share of the shift, from 0 to 1."""
+    return min(1.0, max(0.0, time / state.horizon))
+
+
+@compiled
+def _opens(state, node):
+    return _share(state, state.earliest[node] - state.earliest[0])
+
+
+@compiled
+def _closes(state, node):
+    return _share(state, state.latest[node] - state.earliest[0])
+
+
+@compiled
+def _times(state, before, node, left):
+    """Return start, waiting and slack of a customer whose predecessor is left at some time, and when it is left."""
+    arrival = left + travel_time(state, before, node)
+    start = max(arrival, state.earliest[node])
+    # Where nobody can be late, the state keeps no times.
+    slack = 1.0 if state.kind == PLAIN else _share(state, state.late[node] - start)
+    since = _share(state, start - state.earliest[0])
+    return since, _share(state, start - arrival), slack, start + state.service[node]
 
 
 @compiled
@@ -196,12 +270,17 @@ def write_static(state, kind, out, base):
             out[place + 2] = state.demand[node] / most_demand
             out[place + 3] = distance(state, 0, node) / most_depot
     else:
+        width = _WINDOWS_WIDTH if kind == _WINDOWS else _RICH_WIDTH
         for node in range(nodes):
-            place = base + node * _RICH_WIDTH
+            place = base + node * width
             out[place] = (state.x[node] - state.x[0]) / state.unit
             out[place + 1] = (state.y[node] - state.y[0]) / state.unit
             out[place + 2] = state.demand[node] / state.limit
             out[place + 3] = distance(state, 0, node) / state.unit
+            if kind == _WINDOWS:
+                out[place + _OPENS] = _opens(state, node)
+                out[place + _CLOSES] = _closes(state, node)
+                out[place + _SERVICE] = _share(state, state.service[node])
 
 
 @compiled
@@ -214,13 +293,16 @@ def write_dynamic(state, kind, out, base):
             out[place + 4] = 1.0 if node == 0 or state.route[node] >= 0 else 0.0
             out[place + 5] = tours
         return
+    width = _WINDOWS_WIDTH if kind == _WINDOWS else _RICH_WIDTH
+    _clear(out, base, width)
     out[base + _ROUTED] = 1.0
-    for column in range(_BEFORE, _RICH_WIDTH):
-        out[base + column] = 0.0
-    for index in range(state.n_removed):
-        place = base + np.int64(state.removed[index]) * _RICH_WIDTH
-        for column in range(_ROUTED, _RICH_WIDTH):
-            out[place + column] = 0.0
+    if state.present < state.customers:
+        for node in range(1, state.customers + 1):
+            if state.route[node] < 0:
+                _clear(out, base + node * width, width)
+    else:
+        for index in range(state.n_removed):
+            _clear(out, base + np.int64(state.removed[index]) * width, width)
     per_unit = 1.0 / state.unit
     keeps, per_cost = state.history.shape[0] > 0, 1.0 / max(state.status.start, 1e-300)
     for index in range(state.n_active):
@@ -236,7 +318,7 @@ def write_dynamic(state, kind, out, base):
         arriving = state.entry[slot]
         while node != 0:
             after, leaving = state.successor[node], state.arc[node]
-            place = base + np.int64(node) * _RICH_WIDTH
+            place = base + np.int64(node) * width
             out[place + _ROUTED] = 1.0
             out[place + _BEFORE] = arriving * per_unit
             out[place + _AFTER] = leaving * per_unit
@@ -253,6 +335,31 @@ def write_dynamic(state, kind, out, base):
                 out[place + _HISTORY] = 0.0
             before, node, arriving = node, after, leaving
             rank += 1
+        if kind == _WINDOWS:
+            _write_times(state, slot, out, base)
+
+
+@compiled
+def _clear(out, place, width):
+    """Make 0 what changes with the routes in the row of a node."""
+    for column in range(_ROUTED, _RICH_WIDTH):
+        out[place + column] = 0.0
+    if width == _WINDOWS_WIDTH:
+        for column in range(_START, _WINDOWS_WIDTH):
+            out[place + column] = 0.0
+
+
+@compiled
+def _write_times(state, slot, out, base):
+    """Write when the customers of a route are served."""
+    if state.kind != PLAIN:
+        renew(state, slot)
+    before, node, left = np.uint32(0), state.first[slot], state.earliest[0]
+    while node != 0:
+        place = base + np.int64(node) * _WINDOWS_WIDTH
+        start, idle, slack, left = _times(state, before, node, left)
+        out[place + _START], out[place + _IDLE], out[place + _SLACK] = start, idle, slack
+        before, node = node, state.successor[node]
 
 
 @compiled
@@ -315,7 +422,7 @@ def write_globals(state, kind, phase, out, base):
     out[base + G_MOST_LOAD] = most_load / state.limit
     out[base + G_SPREAD_LOAD] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.limit
     out[base + G_FITTING] = fitting / count
-    arcs = max(1.0, state.customers - state.n_removed + np.float64(routes))
+    arcs = max(1.0, state.present - state.n_removed + np.float64(routes))
     out[base + G_ARC] = total / arcs / state.unit
     demand, depot = 0.0, 0.0
     left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
@@ -345,3 +452,51 @@ def write_globals(state, kind, phase, out, base):
         out[base + G_SHORTEST_MOVE] = out[base + G_SMALLEST_MOVE] = _MOST_MOVE
     out[base + G_GAINED] = state.status.gain / max(state.status.start, 1e-300)
     out[base + G_STALLED] = state.status.since_gain / (state.status.since_gain + 2.0)
+    if kind == _WINDOWS:
+        _write_global_times(state, quota, out, base)
+
+
+@compiled
+def _write_global_times(state, quota, out, base):
+    """Write what the set ``windows`` has beyond ``rich`` of the whole."""
+    widths = 0.0
+    for node in range(1, state.customers + 1):
+        widths += _closes(state, node) - _opens(state, node)
+    idleness, slackness, tightness, back, last, served = 0.0, 0.0, 0.0, 0.0, 0.0, 0
+    for index in range(state.n_active):
+        slot = state.active[index]
+        if state.size[slot] == 0:
+            continue
+        if state.kind != PLAIN:
+            renew(state, slot)
+        before, node, left, least = np.uint32(0), state.first[slot], state.earliest[0], 1.0
+        while node != 0:
+            _, idle, slack, left = _times(state, before, node, left)
+            idleness += idle
+            slackness += slack
+            least = min(least, slack)
+            served += 1
+            before, node = node, state.successor[node]
+        home = _share(state, left + travel_time(state, before, 0) - state.earliest[0])
+        tightness += 1.0 - least
+        back += home
+        last = max(last, home)
+    count = np.float64(max(state.n_routes, 1))
+    out[base + G_WIDTHS] = widths / state.customers
+    out[base + G_UNSERVED] = state.n_bank / (state.n_bank + quota)
+    out[base + G_IDLENESS] = min(1.0, idleness / count)
+    out[base + G_SLACKNESS] = slackness / max(served, 1)
+    out[base + G_TIGHTNESS] = tightness / count
+    out[base + G_BACK] = back / count
+    out[base + G_LAST_BACK] = last
+    width, centre, opens, closes = 0.0, 0.0, 1.0, 0.0
+    for index in range(state.n_removed):
+        node = state.removed[index]
+        begin, end = _opens(state, node), _closes(state, node)
+        width += end - begin
+        centre += 0.5 * (begin + end)
+        opens, closes = min(opens, begin), max(closes, end)
+    removed = np.float64(max(state.n_removed, 1))
+    out[base + G_WAITING_WIDTH] = width / removed
+    out[base + G_WAITING_CENTRE] = centre / removed
+    out[base + G_WAITING_SPAN] = max(0.0, closes - opens)

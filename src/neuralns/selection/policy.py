@@ -165,6 +165,13 @@ class PolicySelector(Selector):
         paper = instance.name.endswith("(paper)")
         if setting == "paper" and not paper:
             found.append("it was trained in setting paper, where routes are what costs, not distance")
+        timed = setting == "windows"
+        if setting is not None and timed != instance.timed:
+            found.append(
+                "it was trained with windows, this instance has none"
+                if timed
+                else "it was trained without windows, this instance has some"
+            )
         if isinstance(sizes, list) and sizes and not min(sizes) / 2 <= instance.customers <= 2 * max(sizes):
             most = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
             found.append(f"it was trained on {most} customers, this instance has {instance.customers}")

@@ -5,6 +5,7 @@ import numpy as np
 from neuralns.operators.repair.table import open_column
 from neuralns.operators.toolkit import (
     best_insertion,
+    best_near,
     best_opening,
     compiled,
     distance,
@@ -199,28 +200,33 @@ def _order_removed(state, order):
 
 
 @repair("blinks", "greedy")
-def blinks(state, rate=0.01):
+def blinks(state, rate=0.01, near=0.0):
     """Insert customers one by one at their cheapest place, overlooking some places by chance.
 
     The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1; with time
     windows also narrowest first, earliest start first and latest end first, with weights 1, 1, 1. Each place that is
-    better than the best one so far is overlooked with probability ``rate``. Greedy insertion with blinks of
-    Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
+    better than the best one so far is overlooked with probability ``rate``. If ``near`` is above 0, only the places
+    beside so many customers that go well with a customer, by distance and time, are looked at, and all if it fits at
+    none of them. Greedy insertion with blinks of Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
     """
-    insert_in_order(state, _draw_order(state), rate)
+    insert_in_order(state, _draw_order(state), rate, int(near))
 
 
 @compiled
-def insert_in_order(state, order, rate):
+def insert_in_order(state, order, rate, near):
+    """Insert the removed customers in an order, each at its cheapest place or into a route of its own."""
     list_routes(state)
     for index in range(_order_removed(state, order)):
         customer = state.items[index]
         best, where, place = np.inf, -1, np.int64(0)
-        for column in range(state.n_columns):
-            slot = state.columns[column]
-            cost, there = best_insertion(state, customer, slot, best, rate)
-            if cost < best:
-                best, where, place = cost, int(slot), there
+        if near > 0:
+            best, where, place = best_near(state, customer, near, best, rate)
+        if where < 0:
+            for column in range(state.n_columns):
+                slot = state.columns[column]
+                cost, there = best_insertion(state, customer, slot, best, rate)
+                if cost < best:
+                    best, where, place = cost, int(slot), there
         opening, vehicle = best_opening(state, customer)
         if opening < best:
             open_column(state, customer, vehicle)
