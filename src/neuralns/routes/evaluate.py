@@ -84,25 +84,43 @@ def _renew(state, slot):
     late, after, node = state.latest[0], np.uint32(0), last
     while node != 0:
         late = min(state.latest[node], late - travel_time(state, node, after) - state.service[node])
+        if late + state.noise < state.earliest[node]:
+            # Whoever waits for this window is late behind it.
+            late = -np.inf
         state.late[node] = late
         after, node = node, state.predecessor[node]
 
 
 @compiled
 def _renew_segments(state, slot):
-    """Work out the part of the route up to each node, and that from it on, as `_link` makes them."""
+    """Work out the part of the route up to each node, and that from it on, as `_link` makes them.
+
+    A route that is late counts as if there were no windows, which is never more than with them.
+    """
     segment, before, node, last = _stop(state, 0), np.uint32(0), state.first[slot], np.uint32(0)
     while node != 0:
         segment = _link(segment, travel_time(state, before, node), _stop(state, node))
         state.head_time[node], state.head_early[node], state.head_late[node] = segment
         before, last, node = node, node, state.successor[node]
-    whole = _link(segment, travel_time(state, before, 0), _stop(state, 0)) if last != 0 else segment
-    state.duration[slot] = whole[0]
+    took = 0.0
+    if last != 0:
+        took, _, _ = _link(segment, travel_time(state, before, 0), _stop(state, 0))
+    state.duration[slot] = took if took < np.inf else _without_waiting(state, slot)
     segment, after, node = _stop(state, 0), np.uint32(0), last
     while node != 0:
         segment = _link(_stop(state, node), travel_time(state, node, after), segment)
         state.tail_time[node], state.tail_early[node], state.tail_late[node] = segment
         after, node = node, state.predecessor[node]
+
+
+@compiled
+def _without_waiting(state, slot):
+    """Return how long a route takes without waiting: travel and service."""
+    took, before, node = 0.0, np.uint32(0), state.first[slot]
+    while node != 0:
+        took += travel_time(state, before, node) + state.service[node]
+        before, node = node, state.successor[node]
+    return took + travel_time(state, before, 0)
 
 
 @inlined
@@ -119,7 +137,7 @@ def _link(first, travel, second):
     """
     time, early, late = first
     behind = time + travel
-    if early + behind > second[2]:
+    if behind == np.inf or second[0] == np.inf or early + behind > second[2]:
         return np.inf, early, late
     wait = max(0.0, second[1] - behind - late)
     return behind + second[0] + wait, max(second[1] - behind, early) - wait, min(second[2] - behind, late)
@@ -274,21 +292,25 @@ def _best_timed(state, customer, slot, bound, blink):
 
 @compiled
 def _best_on_time(state, customer, slot, bound, blink):
-    """Find the best place in time by matrices; no place is looked at once the vehicle would come too late."""
+    """Find the best place in time by matrices; no place is looked at once the vehicle would come too late from all.
+
+    That is when it comes too late from one by more than detours over the rest of the route can save.
+    """
     distances, distances_to, durations, durations_to = (
         state.distances, state.distances_to, state.durations, state.durations_to,
     )  # fmt: skip
     arc, successor, ready, late = state.arc, state.successor, state.ready, state.late
     row = np.uint32(customer)
     earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
+    last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
     while True:
         arrival = left + durations_to[row, before]
-        if arrival > latest:
+        if arrival > last:
             break
         cost = distances_to[row, before] + distances[row, here] - cut
-        if cost < best:
+        if cost < best and arrival <= latest:
             start = max(arrival, earliest) + service + durations[row, here]
             if start <= (late[here] if here != 0 else state.latest[0]) and (blink == 0.0 or random(state) >= blink):
                 best, place = cost, before
@@ -303,16 +325,17 @@ def _best_on_time(state, customer, slot, bound, blink):
 def _best_on_time_on_demand(state, customer, slot, bound, blink):
     """Find the best place in time; distances and durations are computed, which takes longer than looking at times."""
     earliest, latest, service = state.earliest[customer], state.latest[customer], state.service[customer]
+    last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
     to_customer = distance(state, 0, customer)
     while True:
         arrival = left + to_customer
-        if arrival > latest:
+        if arrival > last:
             break
         from_customer = distance(state, customer, here)
         cost = to_customer + from_customer - cut
-        if cost < best:
+        if cost < best and arrival <= latest:
             start = max(arrival, earliest) + service + from_customer
             if start <= (state.late[here] if here != 0 else state.latest[0]) and (
                 blink == 0.0 or random(state) >= blink
@@ -462,6 +485,9 @@ def removal(state, customer):
     took = 0.0
     if state.size[slot] > 1:
         took, _, _ = _link(_head(state, before), travel_time(state, before, after), _tail(state, after))
+        if took == np.inf:
+            # Where a detour saves time, the rest can be late: it counts as it is.
+            took = state.duration[slot]
     return state.distance_cost * shorter + state.duration_cost * (state.duration[slot] - took)
 
 
@@ -522,11 +548,9 @@ def note_removal(state, customer, slot, gain):
 
 @compiled
 def _note_duration(state, slot):
-    """Enter in the books what the duration of a route has become; one that is too late counts as it did before."""
+    """Enter in the books what the duration of a route has become."""
     before = state.duration[slot]
     _renew(state, slot)
-    if state.duration[slot] == np.inf:
-        state.duration[slot] = before
     state.cost += state.duration_cost * (state.duration[slot] - before)
 
 

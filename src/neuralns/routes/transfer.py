@@ -109,6 +109,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "earliest": np.ascontiguousarray(instance.earliest),
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
+        "detour": most_saved(instance, *_given_times(instance)) if instance.timed else 0.0,
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -130,7 +131,8 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
 
 def kind_of(instance: Instance) -> int:
     """Return which of the kinds of `evaluate` an instance is."""
-    if instance.duration_cost > 0 or instance.distance_cost != 1 or instance.max_duration or instance.max_distance:
+    limits = instance.max_duration, instance.max_distance
+    if instance.duration_cost > 0 or instance.distance_cost != 1 or limits != (None, None):
         return MEASURED
     return TIMED if instance.windows is not None else PLAIN
 
@@ -161,25 +163,36 @@ def unserved_cost(instance: Instance) -> float:
 def least_gain(instance: Instance) -> float:
     """Return the most by which an insertion can lower the cost: 0 but for rounding where the triangle inequality holds.
 
-    ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that distances cut or rounded to whole numbers break it by 1 at most.
+    It is the same for durations with waiting, the longest of chains of which an insertion changes one link each.
     """
-    unit = {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
-    found = []
-    for given, cost in (
-        (instance.matrix, instance.distance_cost),
-        (instance.durations if instance.durations is not None else instance.matrix, instance.duration_cost),
-    ):
-        if cost == 0:
-            continue
-        if given is None:
-            found.append(cost * unit)
-        elif len(given) <= TRIANGLES:
-            excess = max(float((given - given[:, [node]] - given[node]).max()) for node in range(len(given)))
-            found.append(cost * (unit + excess))
-        else:
-            return float("inf")
+    found = 0.0
+    if instance.distance_cost > 0:
+        found += instance.distance_cost * most_saved(instance, instance.matrix, instance.distances)
+    if instance.duration_cost > 0:
+        found += instance.duration_cost * most_saved(instance, *_given_times(instance))
     # Sums of distances are rounded.
-    return sum(found) + 1e-9
+    everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
+    return found + 1e-9 * max(1.0, float(instance.legs(depot, everyone).max()))
+
+
+def most_saved(instance: Instance, given: Any, rounded: Any) -> float:
+    """Return by how much the way by another node can be shorter than the direct one, of distances given or computed.
+
+    ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that computed ones break the triangle inequality by 1 at most if they are cut or rounded
+    to whole numbers.
+    """
+    if given is None:
+        return {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
+    if len(rounded) > TRIANGLES:
+        return float("inf")
+    return max(float((rounded - rounded[:, [node]] - rounded[node]).max()) for node in range(len(rounded)))
+
+
+def _given_times(instance: Instance) -> tuple[Any, Any]:
+    """Return the durations as given, None if they are computed, and rounded."""
+    if instance.durations is None:
+        return instance.matrix, instance.distances
+    return instance.durations, instance.travel_times
 
 
 @compiled
