@@ -531,7 +531,8 @@ def test_a_route_that_any_edits_made_is_judged_as_from_outside(
     removed = state.removed[: state.n_removed].tolist()
     for customer in removed:
         options = [(slot, place) for slot in slots(state) for place in (0, *route_in(state, slot))]
-        if options and data.draw(st.booleans()):
+        joins: bool = data.draw(st.booleans())
+        if options and joins:
             insert(state, customer, *data.draw(st.sampled_from(options)))
         else:
             insert(state, customer, open_route(state), 0)

@@ -185,7 +185,7 @@ def most_saved(instance: Instance, given: Any, rounded: Any) -> float:
         return {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
     if len(rounded) > TRIANGLES:
         return float("inf")
-    return max(float((rounded - rounded[:, [node]] - rounded[node]).max()) for node in range(len(rounded)))
+    return max(0.0, *(float((rounded - rounded[:, [node]] - rounded[node]).max()) for node in range(len(rounded))))
 
 
 def _given_times(instance: Instance) -> tuple[Any, Any]:
