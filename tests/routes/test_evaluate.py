@@ -16,12 +16,13 @@ from brute_force import costly_instances, some_routes
 from helpers import on_a_line, random_instances, solution_in, started
 from neuralns import Instance, Solution
 from neuralns.problem import instance as instance_module
-from neuralns.routes.edits import insert, open_route, remove
+from neuralns.routes.edits import insert, open_route, remove, undo
 from neuralns.routes.evaluate import (
     beside,
     best_insertion,
     best_opening,
     distance,
+    has_windows,
     insertion,
     is_on_time,
     join,
@@ -29,12 +30,15 @@ from neuralns.routes.evaluate import (
     least_need,
     may_fit,
     may_take,
+    off_opening,
     penalty,
     random_place,
     recompute,
     removal,
     renew_best,
+    start_of_service,
 )
+from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import State, new_state
 
 
@@ -573,3 +577,30 @@ def test_a_removal_that_makes_a_route_late_saves_its_way_and_no_time() -> None:
         assert not keeps_limits(state, int(state.route[2]))
         # It counts as if there were no windows.
         assert state.cost == 8.0 + price * 51.0
+
+
+@settings(deadline=None, max_examples=80)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_a_customer_is_served_as_early_as_can_be(instance: Instance, seed: int, data: st.DataObject) -> None:
+    state, _ = some_out(instance, seed, data)
+    for slot in slots(state):
+        now, before = float(instance.earliest[0]), 0
+        for customer in route_in(state, slot):
+            way = instance.times if instance.timed else instance.legs
+            arrival = now + float(way([before], [customer])[0])
+            start = max(arrival, float(instance.earliest[customer]))
+            assert start_of_service(state, customer) == close(start)
+            off = abs(arrival - instance.earliest[customer]) if has_windows(state) else 0.0
+            assert off_opening(state, customer) == close(off)
+            now, before = start + float(instance.services[customer]), customer
+
+
+def test_times_without_windows_are_those_of_the_routes_after_an_undo() -> None:
+    state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    checkpoint(state)
+    assert [start_of_service(state, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]
+    remove(state, 1)
+    insert(state, 1, state.route[2], 2)
+    assert [start_of_service(state, customer) for customer in (2, 1)] == [5.0, 9.0]
+    undo(state)
+    assert [start_of_service(state, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]

@@ -19,6 +19,8 @@ at windows as well, with O(1) work a place on the times kept for each node, MEAS
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
 `join`                     the length of a new route made of the beginning of one and the end of another
 `keeps_limits`             whether a route is allowed
+`start_of_service`         when a customer is served
+`off_opening`              how far from the opening of a customer's window the vehicle comes
 =========================  ==========================================================================================
 
 Costs that cannot be (nowhere to go, not allowed) are infinite.
@@ -215,6 +217,28 @@ def penalty(state, customer):
 def has_windows(state):
     """Return whether customers have windows or durations count, so that it matters when a customer is served."""
     return state.kind != PLAIN
+
+
+@compiled
+def start_of_service(state, customer):
+    """Return when the service of a customer on a route begins, as early as can be.
+
+    Without windows a vehicle leaves at 0, and travel takes as long as it is far.
+    """
+    slot = np.uint32(state.route[customer])
+    renew(state, slot)
+    return state.ready[customer] - state.service[customer]
+
+
+@compiled
+def off_opening(state, customer):
+    """Return how long before or after the opening of its window a customer on a route is reached; 0 without windows."""
+    if state.kind == PLAIN:
+        return 0.0
+    renew(state, np.uint32(state.route[customer]))
+    before = state.predecessor[customer]
+    left = state.earliest[0] if before == 0 else state.ready[before]
+    return abs(left + travel_time(state, before, customer) - state.earliest[customer])
 
 
 @compiled
