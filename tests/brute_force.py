@@ -97,6 +97,20 @@ def some_routes(instance: Instance, seed: int) -> Solution:
     return Solution(instance, routes)
 
 
+def completions(instance: Instance, routes: list[list[int]], out: list[int]) -> list[Solution]:
+    """Every way that keeps all rules to insert customers into routes, or to leave them out if that is allowed."""
+    if not out:
+        solution = Solution(instance, routes)
+        return [] if solution.broken_rules() else [solution]
+    customer, rest = out[0], out[1:]
+    found = completions(instance, [*routes, [customer]], rest)
+    for number, route in enumerate(routes):
+        for place in range(len(route) + 1):
+            longer = [*route[:place], customer, *route[place:]]
+            found += completions(instance, [*routes[:number], longer, *routes[number + 1 :]], rest)
+    return found + (completions(instance, routes, rest) if instance.may_leave_out else [])
+
+
 def way(instance: Instance, tail: int, head: int) -> tuple[float, float]:
     """How far and how long it is from a node to another."""
     if instance.matrix is not None:

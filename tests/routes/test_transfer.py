@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brute_force import costly_instances, some_routes
+from brute_force import completions, costly_instances, some_routes
 from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
 from neuralns import Instance, Solution, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
@@ -191,25 +191,13 @@ def test_of_large_given_distances_it_is_not_known(monkeypatch: pytest.MonkeyPatc
     assert least_gain(rules()) < 1.0
 
 
-def completions(instance: Instance, routes: list[list[int]], out: list[int]) -> list[float]:
-    """What every way costs to insert customers into routes, or to leave them out if that is allowed."""
-    if not out:
-        solution = Solution(instance, routes)
-        return [] if solution.broken_rules() else [solution.cost]
-    customer, rest = out[0], out[1:]
-    found = completions(instance, [*routes, [customer]], rest)
-    for number, route in enumerate(routes):
-        for place in range(len(route) + 1):
-            longer = [*route[:place], customer, *route[place:]]
-            found += completions(instance, [*routes[:number], longer, *routes[number + 1 :]], rest)
-    if instance.may_leave_out:
-        found += [cost + unserved_cost(instance) for cost in completions(instance, routes, rest)]
-    return found
-
-
 @settings(deadline=None, max_examples=150)
 @given(costly_instances(most=6), st.integers(0, 1000), st.data())
 def test_nothing_is_hopeless_that_can_still_be_accepted(instance: Instance, seed: int, data: st.DataObject) -> None:
+    def charge_for(solution: Solution) -> float:
+        left_out = len(set(solution.unserved) - set(instance.unservable))
+        return unserved_cost(instance) * left_out if left_out else 0.0
+
     start = some_routes(instance, seed)
     state = new_state(instance, seed, solution=start)
     served = [customer for route in start.routes for customer in route]
@@ -218,10 +206,12 @@ def test_nothing_is_hopeless_that_can_still_be_accepted(instance: Instance, seed
             remove(state, customer)
     if state.n_bank <= 1:
         take_from_bank(state)
-    charge = unserved_cost(instance) * (state.n_bank - state.n_taken) if state.n_bank else 0.0
-    found = completions(instance, routes_of(state), state.removed[: state.n_removed].tolist())
+    found = [
+        each.cost + charge_for(each)
+        for each in completions(instance, routes_of(state), state.removed[: state.n_removed].tolist())
+    ]
     if found:
-        state.status.threshold = min(found) + charge
+        state.status.threshold = min(found)
         assert not hopeless(state)
         if state.n_removed > 0 and state.slack < 1.0:
             # It costs no less than now, however cheap the rest.

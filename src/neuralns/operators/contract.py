@@ -13,8 +13,10 @@ from neuralns.routes.edits import NOTHING_WRONG, TABLE_FULL
 from neuralns.routes.evaluate import hopeless, penalty
 from neuralns.routes.transfer import State
 
-FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED = range(8)
-TOO_MANY_ROUTES = 8
+(
+    FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED,
+    TOO_MANY_ROUTES,
+) = range(9)  # fmt: skip
 """What applying an operator returns: fine, or which contract an operator or selector broke."""
 
 _call_destroy = caller_with_parameters(SIGNATURES["destroy"])
