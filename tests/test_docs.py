@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from commands import invoke
+from neuralns.experiments import ablation
+from neuralns.operators.portfolio import MODERN
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-COMMAND = "from neuralns.cli import main; main()"
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -37,8 +41,17 @@ def shortened(text: str) -> str:
     return re.sub(r"--time \d+", "--time 0.2", text)
 
 
+@pytest.mark.filterwarnings("default::neuralns.errors.InputWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
+def test_code_blocks_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ablation, "MODERN_CANDIDATES", (*MODERN, "shaw"))
+    for name, table in re.findall(
+        r'^```csv title="(.+?)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        (tmp_path / name).write_text(table, encoding="utf-8")
     program = ""
     for block in blocks(page, "python"):
         if name := re.match(r"# (\w+\.py)\n", block):
@@ -47,23 +60,19 @@ def test_code_blocks_run(page: Path, tmp_path: Path) -> None:
             program += shortened(block) + "\n"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    write_own_instance(tmp_path)
+    # The file that the pages call my.vrp.
+    invoke("generate", "my.vrp", "--customers", 30)
     for line in shortened("\n".join(blocks(page, "sh"))).splitlines():
         words = shlex.split(line, comments=True)
+        if words[:2] == ["neuralns", "reproduce"] and not Path("results-quick").exists():
+            # Its jobs are done once for all tests.
+            shutil.copytree(request.getfixturevalue("whole"), "results-quick")
         if words and words[0] == "neuralns":
-            done = subprocess.run(
-                [sys.executable, "-c", COMMAND, *words[1:]], cwd=tmp_path, capture_output=True, text=True
-            )
-            assert done.returncode == 0, f"{line}: {done.stderr}"
+            outcome = invoke(*words[1:])
+            assert outcome.code == 0, f"{line}: {outcome.stderr}"
         elif words:
             assert words[0] == "make", f"{line}: neither neuralns nor make"
             assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE), line
-
-
-def write_own_instance(folder: Path) -> None:
-    """The file that the pages call my.vrp."""
-    arguments = ["generate", "my.vrp", "--customers", "30"]
-    subprocess.run([sys.executable, "-c", COMMAND, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

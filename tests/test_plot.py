@@ -47,6 +47,87 @@ def test_more_routes_than_colours_are_told_apart_by_dashes() -> None:
     assert len(looks) == customers
 
 
+def test_customers_on_no_route_are_hollow() -> None:
+    axes = plot.routes(Solution(texts.TINY, [[1, 2]])).axes[0]
+    assert axes.get_title(loc="left").startswith("tiny: cost 22.50, 1 route, 1 not served")
+    served, left_out, depot = (np.asarray(marks.get_offsets()).tolist() for marks in axes.collections)
+    assert (served, left_out) == (texts.TINY.points[[1, 2]].tolist(), texts.TINY.points[[3]].tolist())
+    assert to_hex(axes.collections[1].get_facecolor()[0]) == "#ffffff"  # type: ignore[arg-type]
+    assert depot == texts.TINY.points[[0]].tolist()
+
+
+# --- Timetables. ------------------------------------------------------------------------------------------------------
+
+DAY = Instance(
+    "day",
+    [0, 1, 1, 1],
+    3,
+    [[0, 0], [0, 10], [0, 20], [0, 30]],
+    windows=[[480, 600], [500, 505], [520, 540], [480, 490]],
+    service=[0, 5, 5, 5],
+    clock="00:00",
+)
+
+
+def drawn_bars(axes: Axes) -> dict[str, list[tuple[float, float]]]:
+    """Begins and ends of what is drawn, by name."""
+    return {
+        str(bars.get_label()): [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
+        for bars in axes.containers
+    }
+
+
+def test_a_timetable_shows_driving_waiting_service_and_windows() -> None:
+    (axes,) = plot.timetable(Solution(DAY, [[1, 2], [3]])).axes
+    assert axes.get_title(loc="left") == "day: cost 100, 2 routes"
+    bars = drawn_bars(axes)
+    assert bars["service"] == [(505, 510), (520, 525)]
+    assert bars["driving"] == [(495, 505), (510, 520), (525, 545), (480, 510), (515, 545)]
+    assert bars["late"] == [(510, 515)]
+    (windows,) = axes.collections
+    assert [segment[:, 0].tolist() for segment in windows.get_segments()][:2] == [[500, 505], [520, 540]]  # type: ignore[attr-defined]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [
+        "08:00",
+        "08:10",
+        "08:20",
+        "08:30",
+        "08:40",
+        "08:50",
+        "09:00",
+    ][:7]
+    legend = axes.get_legend()
+    assert legend is not None
+    named = {text.get_text() for text in legend.get_texts()}
+    assert named == {"driving", "service", "late", "window, begin of service"}
+
+
+def test_a_timetable_shows_waiting_and_a_late_return() -> None:
+    late = Instance("late", [0, 1, 1], 2, [[0, 0], [0, 10], [0, 5]], windows=[[0, 24], [0, 10], [20, 30]])
+    bars = drawn_bars(plot.timetable(Solution(late, [[1, 2]])).axes[0])
+    assert (bars["waiting"], bars["_back late"]) == ([(15, 20)], [(20, 25)])
+
+
+@pytest.mark.parametrize("clock", [None, "00:00", "2026-03-02T00:00"])
+@pytest.mark.parametrize("routes", [1, 3, 70])
+def test_a_timetable_of_any_size_is_drawn(clock: str | None, routes: int) -> None:
+    instance = Instance("many", [0] + [1] * routes, 1, [[0, 0]] + [[i, i] for i in range(routes)], clock=clock)
+    figure = plot.timetable(Solution(instance, [[customer] for customer in range(1, routes + 1)]))
+    assert plot.to_array(figure).shape[1] == 1000
+    assert figure.get_size_inches()[1] < 22
+
+
+def test_dates_are_shown_where_a_day_begins() -> None:
+    instance = Instance("two days", [0, 1], 1, [[0, 0], [0, 1000]], clock="2026-03-02T00:00")
+    texts_shown = [tick.get_text() for tick in plot.timetable(Solution(instance, [[1]])).axes[0].get_xticklabels()]
+    assert texts_shown[0] == "00:00\n2026-03-02"
+    assert [text for text in texts_shown if "2026-03-03" in text] == ["00:00\n2026-03-03"]
+
+
+def test_a_timetable_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match=r"there is no route to draw\."):
+        plot.timetable(Solution(DAY, []))
+
+
 def test_convergence_shows_the_best_current_and_best_known_cost(result: Result) -> None:
     (axes,) = plot.convergence(result).axes
     labels = {line.get_label(): line for line in axes.lines}

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from neuralns.problem.formats.detect import read_solution as read_solution
     from neuralns.problem.formats.detect import write_instance as write_instance
     from neuralns.problem.formats.detect import write_solution as write_solution
+    from neuralns.problem.formats.spreadsheet import read_spreadsheet as read_spreadsheet
     from neuralns.problem.generate import generate_solomon as generate_solomon
     from neuralns.problem.generate import generate_windows as generate_windows
     from neuralns.problem.generate import generate_x as generate_x
@@ -109,6 +110,7 @@ _HOMES = {
         "write_instance",
         "write_solution",
     ),
+    "problem.formats.spreadsheet": ("read_spreadsheet",),
     "problem.generate": (
         "generate_solomon",
         "generate_windows",

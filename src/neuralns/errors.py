@@ -13,6 +13,34 @@ class OperatorError(NeuralnsError, ValueError):
     """An operator does not keep its contract; the sentence names the operator."""
 
 
+class GivenUpError(OperatorError):
+    """A function of the user's own gave no answer or failed, and the work ended before its time.
+
+    Attributes
+    ----------
+    who, how
+        The function, as sentences name it (``operator 'mine'``), and what its exception said; None if there was none,
+        because it never returned.
+    """
+
+    def __init__(self, who: str, how: str | None = None) -> None:
+        super().__init__(who, how)
+        self.who, self.how = who, how
+
+    @property
+    def reason(self) -> str:
+        """The same in a few words."""
+        return f"{self.who} ({'no answer' if self.how is None else 'failed'})"
+
+    def __str__(self) -> str:
+        what = "gave no answer (an endless loop?)" if self.how is None else f"failed ({self.how})"
+        return f"{self.who} {what} and was given up."
+
+    def but(self, rest: str) -> str:
+        """Return the sentence with what becomes of the work."""
+        return f"{str(self).rstrip('.')}; {rest}."
+
+
 class InputWarning(UserWarning):
     """Something given by the user cannot be honoured, or lies outside what it was made for, and the work goes on."""
 

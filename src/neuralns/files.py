@@ -1,22 +1,18 @@
-"""Files: written at once or not at all, refused before any work, saved elsewhere; a user's Python file run."""
+"""Files that are written: at once or not at all, refused before any work, saved elsewhere if need be."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import os
 import platform
 import stat
-import sys
 import tempfile
 import warnings
 import zlib
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 
-from neuralns.errors import InputError, InputWarning, NeuralnsError
+from neuralns.errors import InputError, InputWarning
 
 # Temporary files carry machine and process, so that what a killed process left can be told from what is being written.
 _HOST = zlib.crc32(platform.node().encode())
@@ -41,6 +37,12 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path}: folder {folder} does not exist.")
     if not os.access(path if _is_device(path) else folder, os.W_OK):
         raise InputError(f"{path}: folder {folder} cannot be written to.")
+
+
+def check_new(path: str | os.PathLike[str], force: bool = False) -> None:
+    """Refuse an output file that is there already, unless it may be written over."""
+    if os.path.isfile(path) and not force:
+        raise InputError(f"{path}: exists already; choose another name, or write over it with --force.")
 
 
 def fill_name(pattern: str, name: str) -> str:
@@ -98,27 +100,6 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
             _replace(os.path.realpath(path), content)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}).") from None
-
-
-def run_python_file(path: str | os.PathLike[str]) -> ModuleType:
-    """Run a user's Python file and return it as a module; one that fails is refused by its name."""
-    source = Path(path).resolve()
-    if not source.is_file():
-        raise InputError(f"{path}: cannot be read (no such file).")
-    # The full path is part of the name, so that two files of one name do not meet.
-    name = f"neuralns_user_{source.stem}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, source)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path}: is not a Python file.")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except NeuralnsError:
-        raise
-    except Exception as error:
-        raise InputError(f"{path}: fails when run ({type(error).__name__}: {error}).") from None
-    return module
 
 
 def _replace(target: str, content: bytes) -> None:

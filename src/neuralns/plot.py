@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from neuralns.errors import InputError, how_to_install
 from neuralns.files import check_writable, write_bytes
+from neuralns.problem.instance import Instance
+from neuralns.problem.limits import lateness_allowed
 from neuralns.problem.solution import Solution
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ FORMATS = ("png", "pdf", "svg")
 
 # Okabe and Ito's colours, told apart with all kinds of colour vision; dashes set apart what is left.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7F7F7F", "#B8A800")
+WINDOW = "#7DBBE3"
+LATE = "#D55E00"
+"""What is late or left out."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 MARKERS = "osD^vP"
 
@@ -34,7 +39,7 @@ Lines = Mapping[str, Sequence[tuple[float, float, float]]]
 
 
 def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
-    """Draw the routes of a solution, the legs from and to the depot lightly.
+    """Draw the routes of a solution, the legs from and to the depot lightly; customers on no route are hollow.
 
     Returns the figure; ``save`` writes it to a file.
     """
@@ -49,18 +54,133 @@ def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
         for leg in (path[:2], path[-2:]):
             axes.plot(*leg.T, color=colour, linewidth=0.6, alpha=0.35, zorder=1)
     size = float(np.clip(1400 / solution.instance.customers, 3, 26))
-    axes.scatter(points[1:, 0], points[1:, 1], s=size, color="#222222", zorder=3, linewidths=0)
+    served = points[[customer for route in solution.routes for customer in route]]
+    axes.scatter(served[:, 0], served[:, 1], s=size, color="#222222", zorder=3, linewidths=0)
+    left_out = points[list(solution.unserved)]
+    axes.scatter(
+        left_out[:, 0], left_out[:, 1], s=1.6 * size + 6, color="white", edgecolors=LATE, linewidths=1.4, zorder=3
+    )
     axes.scatter(
         points[:1, 0], points[:1, 1], s=110, marker="s", color="white", edgecolors="#222222", linewidths=1.6, zorder=4
     )
     gap = "" if solution.gap is None else f", {solution.gap:.2f} % above the best known"
-    _title(axes, f"{solution.instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{gap}")
+    _title(
+        axes,
+        f"{solution.instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{_left_out(solution)}{gap}",
+    )
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xticks([])
     axes.set_yticks([])
     for side in axes.spines.values():
         side.set_visible(False)
     return figure
+
+
+def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
+    """Draw when each route is where, one line a route: driving, waiting and service, with the windows behind.
+
+    The windows of a route are stacked above its line in the order of its stops, with a dot where service begins. A
+    service that begins after its window, and a return after the depot has closed, are drawn as late.
+    """
+    solution = _solution(solution)
+    if not solution.routes:
+        raise InputError("there is no route to draw.")
+    instance, number = solution.instance, len(solution.routes)
+    figure, axes = _axes(axes, (10.0, 1.3 + float(np.clip(20 / number, 0.15, 0.5)) * number))
+    begin = min(plan.departure for plan in solution.schedules)
+    end = max(plan.arrival for plan in solution.schedules)
+    # A window's ends may lie beyond the picture.
+    margin = 0.01 * (end - begin) or 1.0
+    edges = begin - margin, end + margin
+    windows = _window_lines(solution, edges)
+    middle = 0.2 if len(windows) else 0.0
+    fine = 1.0 if number <= 40 else 0.45
+    axes.hlines(*windows[:, :3].T, color=WINDOW, linewidth=fine, zorder=1)
+    axes.plot(windows[:, 3], windows[:, 0], ".", color="#222222", markersize=2.2 * fine, zorder=2)
+    looks = {
+        "driving": (0.08, "#7F7F7F", ""),
+        "waiting": (0.24, "#F3D08A", "////"),
+        "service": (0.36, COLOURS[0], ""),
+        "late": (0.36, LATE, ""),
+        "_back late": (0.12, LATE, ""),
+    }
+    for name, bars in _bars(solution).items():
+        rows, starts, ends = np.array(bars, dtype=float).reshape(-1, 3).T
+        height, colour, hatch = looks[name]
+        if name in ("service", "late"):
+            # A service that takes no time is seen all the same.
+            ends = np.maximum(ends, starts + 0.2 * margin)
+        if len(rows):
+            axes.barh(
+                rows + middle, ends - starts, left=starts, height=height, color=colour, label=name, zorder=3,
+                hatch=hatch, edgecolor="white", linewidth=0.0 if hatch else 0.4,
+            )  # fmt: skip
+    if len(windows):
+        dot = {"marker": ".", "markerfacecolor": "#222222", "markeredgewidth": 0}
+        axes.plot([], [], color=WINDOW, label="window, begin of service", **dot)  # type: ignore[arg-type]
+    _title(axes, f"{instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{_left_out(solution)}")
+    axes.set_xlim(*edges)
+    axes.set_ylim(number + 0.6, 0.4)
+    shown = range(1, number + 1) if number <= 60 else [1, *range(5, number + 1, 5)]
+    axes.set_yticks(list(shown))
+    axes.tick_params(axis="y", length=0, labelsize=9 if number <= 40 else 8)
+    axes.set_ylabel("route")
+    _time_axis(axes, instance, end - begin)
+    axes.grid(axis="x", color="#E5E5E5", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5, frameon=False, fontsize=9, borderaxespad=0.2)
+    _clean(axes)
+    return figure
+
+
+def _bars(solution: Solution) -> dict[str, list[tuple[float, float, float]]]:
+    """Return what is done when, each as the number of its route, its begin and its end."""
+    instance, allowed = solution.instance, lateness_allowed(solution.instance)
+    kinds = ("driving", "waiting", "service", "late", "_back late")
+    bars: dict[str, list[tuple[float, float, float]]] = {name: [] for name in kinds}
+    for row, plan in enumerate(solution.schedules, 1):
+        now = plan.departure
+        for stop in plan.stops:
+            late = stop.start > instance.latest[stop.node] + allowed
+            bars["driving"].append((row, now, stop.arrival))
+            if stop.waiting > 0:
+                bars["waiting"].append((row, stop.arrival, stop.start))
+            bars["late" if late else "service"].append((row, stop.start, stop.departure))
+            now = stop.departure
+        back_late = plan.arrival > instance.latest[0] + allowed
+        bars["_back late" if back_late else "driving"].append((row, now, plan.arrival))
+    return bars
+
+
+def _window_lines(solution: Solution, edges: tuple[float, float]) -> npt.NDArray[np.float64]:
+    """Return heights, begins and ends of windows, and when service begins; those of a route are stacked above it."""
+    windows = solution.instance.windows
+    if windows is None:
+        return np.empty((0, 4))
+    lines = [
+        (row - 0.42 + 0.36 * (place + 0.5) / len(plan.stops), *np.clip(windows[stop.node], *edges), stop.start)
+        for row, plan in enumerate(solution.schedules, 1)
+        for place, stop in enumerate(plan.stops)
+    ]
+    return np.array(lines, dtype=float)
+
+
+def _time_axis(axes: Axes, instance: Instance, span: float) -> None:
+    """Let ticks stand at round times, shown as the instance's clock does; dates only where a day begins."""
+    axes.set_xlabel("time")
+    if instance.clock is None:
+        return
+    days = 1440 * int(np.ceil(span / 1440 / 12))
+    step = next((step for step in (5, 10, 15, 30, 60, 120, 180, 360, 720) if span / step <= 12), days)
+    low, high = axes.get_xlim()
+    ticks = np.arange(np.ceil(low / step) * step, high, step)
+    texts = [instance.at(tick, exact=False) for tick in ticks]
+    if len(texts) and "-" in texts[0][1:]:
+        # A date with a time: the date where it is new.
+        dates = [text[:10] for text in texts]
+        new = [place == 0 or dates[place] != dates[place - 1] for place in range(len(dates))]
+        texts = [f"{text[11:16]}{chr(10) + text[:10] if first else ''}" for text, first in zip(texts, new, strict=True)]
+    axes.set_xticks(ticks, texts)
 
 
 def tours(solution: Solution, title: str, axes: Axes | None = None) -> Figure:
@@ -383,6 +503,10 @@ def format_cost(cost: float) -> str:
 def _count(solution: Solution) -> str:
     number = len(solution.routes)
     return f"{number} route" if number == 1 else f"{number} routes"
+
+
+def _left_out(solution: Solution) -> str:
+    return f", {len(solution.unserved)} not served" if solution.unserved else ""
 
 
 def _solution(source: Solution | Result) -> Solution:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from commands import invoke
+from neuralns.experiments import ablation
+from neuralns.operators.portfolio import MODERN
 
 SHORT = ("--time", 0.1, "--seeds", 1)
 
@@ -58,7 +60,8 @@ def test_peers_refuses_what_it_cannot_use(tmp_path: Path, words: tuple[str, ...]
     assert sentence in invoke("bench", "peers", *words, *SHORT, *output).refusal()
 
 
-def test_ablation_compares_every_variant_with_modern(tmp_path: Path) -> None:
+def test_ablation_compares_every_variant_with_modern(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ablation, "MODERN_CANDIDATES", (*MODERN, "shaw"))
     outcome = invoke(
         "bench", "ablation", "P-n16-k8", "--time", 0.05, "--seeds", 1, "--workers", 2, "--output", tmp_path / "x.csv"
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from commands import Outcome, invoke, spawn
+from commands import COMMAND, Outcome, invoke, spawn
 from neuralns.experiments.comparison import Point
 from neuralns.experiments.comparison import SelectorRun as Run
 from neuralns.experiments.store import read_rows
@@ -205,6 +208,27 @@ def test_a_comparison_is_written_and_gone_on_with(tmp_path: Path) -> None:
     assert runs_made(third) == []
     assert third.stdout == second.stdout
     assert sorted(os.listdir(tmp_path)) == ["runs.csv", "runs.curves.csv"]
+
+
+def test_ctrl_c_during_the_trials_answers_at_once_and_keeps_finished_runs(tmp_path: Path) -> None:
+    table = tmp_path / "runs.csv"
+    compared("P-n16-k8", "--selectors", "random,ucb", *SHORT, "--output", table)
+    before = table.read_bytes()
+    long = ("--selectors", "best-fixed,random", "--time", "3000", "--seeds", "1", "--output", str(table))
+    process = subprocess.Popen([*COMMAND, "compare", "P-n16-k8", *long], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith("looking for the best fixed pair"):
+        assert process.poll() is None
+    # Trials of 300 s each have begun.
+    time.sleep(1)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=600)[1]
+    assert time.monotonic() - begin < 30
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == (f"stopped; finished runs are kept in {table}, and the same command goes on.")
+    assert "Traceback" not in said
+    assert table.read_bytes() == before
 
 
 def test_anytime_curves_are_drawn(tmp_path: Path) -> None:

@@ -62,6 +62,16 @@ def test_what_cannot_be_generated_is_refused_and_nothing_written(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_is_written_over_only_if_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "mine.vrp"
+    path.write_text("hours of work")
+    refusal = invoke("generate", path, "--customers", 5).refusal()
+    assert refusal == f"{path}: exists already; choose another name, or write over it with --force."
+    assert path.read_text() == "hours of work"
+    assert invoke("generate", path, "--customers", 5, "--force").code == 0
+    assert read(path).customers == 5
+
+
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     refusal = invoke("generate", tmp_path / "mine.txt").refusal()
     assert refusal.endswith("mine.txt: the file name must end with .vrp or .json.")

@@ -27,6 +27,7 @@ KEYS = {
     "best_known",
     "gap",
     "routes",
+    "unserved",
     "feasible",
     "iterations",
     "runtime",
@@ -35,6 +36,7 @@ KEYS = {
     "selector",
     "portfolio",
     "decision_time_share",
+    "objective",
     "rounding",
     "vehicle_cost",
     "initial_cost",
@@ -136,7 +138,7 @@ def test_routes_picture_and_trace_are_written(tmp_path: Path) -> None:
 def test_several_instances_give_a_table_and_a_file_each(tmp_path: Path) -> None:
     outcome = invoke("solve", "A-n32-k5", "E-n22-k4", *SHORT, "--output", tmp_path / "{name}.json")
     header, first, second = (line.split() for line in outcome.stdout.splitlines()[:3])
-    assert header[:5] == ["instance", "customers", "cost", "rounding", "best"]
+    assert header[:6] == ["instance", "customers", "cost", "rounding", "objective", "best"]
     assert (first[0], first[1], second[0], second[1]) == ("A-n32-k5", "31", "E-n22-k4", "21")
     for row in (first, second):
         solution = read_solution(read(row[0]), tmp_path / f"{row[0]}.json")
@@ -220,8 +222,8 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far() -> None:
         ("tiny.vrp --output tiny.vrp", "tiny.vrp: this command reads or writes that file already"),
         ("tiny.vrp --output tiny.sol", "tiny.sol: this command reads or writes that file already"),
         ("A-n32-k5 --output tiny.sol", "tiny.sol: exists and was not written by neuralns; choose another name."),
-        ("A-n32-k5 --output routes.txt", "routes.txt: the file name must end with .sol or .json."),
-        ("A-n32-k5 --output routes", "routes: the file name must end with .sol or .json."),
+        ("A-n32-k5 --output routes.txt", "routes.txt: the file name must end with .sol or .json or .csv."),
+        ("A-n32-k5 --output routes", "routes: the file name must end with .sol or .json or .csv."),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_any_search(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,11 @@ from typing import Any
 import pytest
 
 from commands import Outcome, invoke
-from neuralns.learning import run
+from neuralns.learning import run, train
 from neuralns.learning.training import Standing, Training
 from neuralns.mdp import baselines
-from neuralns.selection.policy_file import read_policy
+from neuralns.selection import policy_file
+from neuralns.selection.policy_file import Policy, read_policy
 
 OPERATORS = ("--portfolio", "random-route,random-node,greedy", "--budget", 2)
 WHERE = ("A-n32-k5", "--customers", 10, *OPERATORS)
@@ -245,6 +248,29 @@ def test_a_policy_or_a_checkpoint_is_not_written_over_unless_told_to() -> None:
     )
     lines_of(invoke("train", *wheel, "--force"))
     assert read_policy("mine.policy").network == "lrw"
+
+
+@pytest.mark.filterwarnings("default::neuralns.errors.InputWarning")
+@pytest.mark.parametrize("network", ["small", "lrw"])
+def test_a_policy_whose_folder_is_gone_is_named_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plain = policy_file.write_policy
+
+    def write(policy: Policy, path: str) -> None:
+        shutil.rmtree("out", ignore_errors=True)
+        plain(policy, path)
+
+    for module in (run, train):
+        monkeypatch.setattr(module, "write_policy", write)
+    Path("out").mkdir()
+    outcome = invoke("train", *SHORT, "--network", network, "-o", "out/my.policy")
+    assert outcome.code == 1
+    [kept] = tmp_path.glob("neuralns-*/my.policy")
+    assert outcome.stdout.splitlines()[-1].endswith(f"written to {kept}")
+    assert f"it is in {kept} instead." in outcome.stderr
+    assert read_policy(kept).network == network
 
 
 def test_an_output_that_cannot_be_written_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

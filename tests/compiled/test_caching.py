@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -199,3 +200,12 @@ def test_the_first_compilation_is_told_once() -> None:
     assert told == ["compiling"]
     one(np.uint16(3))
     assert told == ["compiling"]
+
+
+def test_nothing_is_compiled_past_the_cache_that_is_checked() -> None:
+    """Numba's own cache fails where it cannot be written, and runs what is damaged."""
+    for path in PACKAGE.rglob("*.py"):
+        if path.name != "caching.py":
+            assert not re.search(r"\bnjit\b|\bcfunc\(|cache=True|enable_caching", path.read_text(encoding="utf-8")), (
+                path
+            )

@@ -204,7 +204,7 @@ def test_the_best_fixed_pair_is_found_before_the_runs() -> None:
     said: list[str] = []
     found = compare(INSTANCES[:1], "random,best-fixed", STOP, 1, PORTFOLIO, say=said.append)
     pair = Trials(INSTANCES[:1], PORTFOLIO, STOP, TRIAL_SHARE).best_fixed()
-    assert said == [f"best fixed pair in short trials: {pair.destroy}, {pair.repair}"]
+    assert said[1:] == [f"best fixed pair in short trials: {pair.destroy}, {pair.repair}"]
     same, _ = compared(INSTANCES[:1], {"random": Uniform(), "best-fixed": pair}, STOP, 1, PORTFOLIO)
     assert figures(found.runs[:2]) == figures(same)
 
@@ -315,7 +315,13 @@ def test_ctrl_c_does_not_wait_for_the_searches_under_way(path: Path, workers: in
     program = """
 import sys
 from neuralns import compare, MaxTime, Uniform, Roulette
-print("begun", flush=True)
+from neuralns.search.search import Search
+plain = Search.advance
+def advance(self):
+    plain(self)
+    Search.advance = plain
+    print("begun", flush=True)
+Search.advance = advance
 try:
     pair = {"a": Uniform(), "b": Roulette()}
     compare(["E-n22-k4"], pair, MaxTime(300), 2, None, sys.argv[1], workers=int(sys.argv[2]))
@@ -326,10 +332,10 @@ except KeyboardInterrupt:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
-    time.sleep(8)
     begin = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=600)[0] == "stopped\n"
+    # With two workers both may say that they have begun.
+    assert process.communicate(timeout=600)[0].removeprefix("begun\n") == "stopped\n"
     assert time.monotonic() - begin < 20
     assert len(read_rows(path, SelectorRun)) == 4
 

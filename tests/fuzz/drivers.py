@@ -20,6 +20,8 @@ import texts
 from fuzz.damage import ODD, damaged_text, flipped
 from fuzz.outside import complaints, cost
 from neuralns import InputError, Instance, Operator, make_portfolio, random_tours, read, read_solution, savings
+from neuralns.experiments.solver_runs import SolverRun
+from neuralns.experiments.store import read_rows, rows_text
 from neuralns.operators.registry import operator, operators
 from neuralns.routes.edits import close_empty_routes, undo
 from neuralns.routes.history import remember
@@ -203,6 +205,21 @@ def _check_policy(content: bytes, file: Path) -> None:
         assert 0 <= choose(memory, state, phase) < len(known)
 
 
+# --- Results. ---------------------------------------------------------------------------------------------------------
+
+RESULTS = rows_text(SolverRun("tiny", 3, "neuralns", 10.0, seed, 36.5, 40.0, -8.75, 2, True, 10.25) for seed in (1, 2))
+
+
+def _check_results(content: bytes, file: Path) -> None:
+    file.write_bytes(content)
+    try:
+        rows = read_rows(file, SolverRun)
+    except InputError as error:
+        _check_sentence(error)
+        return
+    assert all(isinstance(row.seed, int) and isinstance(row.cost, float) for row in rows)
+
+
 DRIVERS = {
     **{
         f"instance-{kind}": Driver(partial(damaged_text, text=text), _check_instance)
@@ -214,6 +231,7 @@ DRIVERS = {
     },
     "operators": Driver(_make_seed, _check_operators),
     "policy": Driver(_make_policy, _check_policy),
+    "results": Driver(partial(damaged_text, text=RESULTS), _check_results),
 }
 
 

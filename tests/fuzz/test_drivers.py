@@ -6,11 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.drivers import DRIVERS, check, run
+from fuzz.drivers import DRIVERS, RESULTS, check, run
 from fuzz.outside import complaints, cost
 from neuralns import Instance
 
 KEPT = sorted(path for path in (Path(__file__).parent / "data").iterdir() if path.name != "README.md")
+LONG = {
+    "results": RESULTS.replace("tiny", "9" * 200_000, 1),
+    "solution-json": '{"a": ' + "[" * 100_000,
+}
+"""Inputs of the same kind that are too long to keep as files."""
 SQUARE = Instance("square", [0, 1, 1, 1], 2, coordinates=[[0, 0], [0, 3], [4, 3], [4, 0]])
 
 
@@ -23,6 +28,15 @@ def test_inputs_are_taken_or_refused(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
 def test_what_failed_once_fails_no_more(path: Path, tmp_path: Path) -> None:
     check(path.name.rpartition("-")[0], path.read_bytes(), tmp_path / "input")
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_failed_once_by_its_length_fails_no_more(name: str, tmp_path: Path) -> None:
+    check(name, LONG[name].encode(), tmp_path / "input")
+
+
+def test_inputs_are_kept_for_each_kind_of_file() -> None:
+    assert {path.name.partition("-")[0] for path in KEPT} >= {"instance", "solution", "policy", "results"}
 
 
 @pytest.mark.parametrize("name", DRIVERS)

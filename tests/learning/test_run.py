@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import os
+import re
 import shutil
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -342,3 +345,62 @@ def test_policies_whose_folder_is_gone_are_kept_in_another_place(
         done = run([TINY], CONFIG, seeds=(0,), output=folder / "mine.policy", progress=take_away)
     [kept] = rescue.glob("*/mine.policy")
     assert same_numbers(read_policy(kept), done.policy)
+
+
+# --- Operators of one's own that get stuck or fail. ------------------------------------------------------------------
+
+MISBEHAVING = """
+import os, signal, sys, threading, time, warnings
+from agents import short
+from neuralns import *
+from neuralns.learning.run import run
+from neuralns.operators.toolkit import *
+
+@destroy("stuck")
+def stuck(state, quota):
+    while state.n_removed < quota:
+        remove(state, random_routed(state))
+    if random(state) < 0.002:
+        while state.n_removed > 0:
+            state.status.gain += 1.0
+
+@destroy("failing")
+def failing(state, quota):
+    while state.n_removed < quota:
+        remove(state, random_routed(state))
+    if random(state) < 0.002:
+        state.keys[0] = [1.0, 2.0][quota + 5]
+
+def disturb():
+    time.sleep(2.0)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def watch(standing):
+    if name == "stuck" and threading.active_count() < 2:
+        threading.Thread(target=disturb, daemon=True).start()
+
+name, output = sys.argv[1:]
+mdp = make_mdp("C101", customers=20, portfolio=[name, "random-node", "greedy"], budget=2)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    done = run([mdp], short(steps=100000, validate_every=2), output=output, progress=watch)
+print(done.finished, *(warning.message for warning in said if issubclass(warning.category, InputWarning)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("stuck", r"gave no answer \(an endless loop\?\)"), ("failing", r"failed \(.*mine\.py, line \d+: IndexError.*\)")],
+)
+def test_a_training_ends_with_the_policies_so_far_when_an_operator_misbehaves(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    (tmp_path / "mine.py").write_text(MISBEHAVING)
+    command = [sys.executable, str(tmp_path / "mine.py"), name, str(tmp_path / "mine.policy")]
+    path = os.pathsep.join([*sys.path, str(Path(__file__).parents[1])])
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=600, check=True, env=os.environ | {"PYTHONPATH": path}
+    )
+    rest = "and was given up; the training ends with the policies so far."
+    assert re.fullmatch(f"False operator '{name}' {what} {rest}\n", done.stdout)
+    assert not read_policy(tmp_path / "mine.policy").card["finished"]

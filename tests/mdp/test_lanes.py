@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +33,7 @@ from neuralns import (
     SimulatedAnnealing,
     Solution,
     Uniform,
+    destroy,
     make_mdp,
     make_portfolio,
     random_tours,
@@ -40,7 +44,7 @@ from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators import registry
 from neuralns.operators.portfolio import Portfolio, portfolio_named
 from neuralns.operators.toolkit import insert as put
-from neuralns.operators.toolkit import open_route, remove
+from neuralns.operators.toolkit import open_route, random, random_routed, remove
 from neuralns.search.search import Search
 from neuralns.search.setup import make_setup
 from neuralns.selection.features import RICH
@@ -791,3 +795,112 @@ def test_a_start_that_is_no_solution_is_refused(routes: list[list[int]], sentenc
         lanes.reset([good, Solution(square, routes)], seeds_from(1, 2))
     with pytest.raises(InputError, match=r"^numbers of starts must be from 0 to 0\.$"):
         lanes.reset([good], seeds_from(1, 2), np.array([0, 1]))
+
+
+# --- Functions of one's own that get stuck or fail. ------------------------------------------------------------------
+
+STUCK = """
+import os, signal, sys, threading, time
+import neuralns
+from neuralns import *
+from neuralns.mdp.evaluate import OracleAgent
+from neuralns.operators.toolkit import *
+from neuralns.search import supervision
+
+@destroy("stuck")
+def stuck(state, quota):
+    while state.n_removed < quota or random(state) < 0.05:
+        if state.n_removed < quota:
+            remove(state, random_routed(state))
+        else:
+            while state.n_removed > 0:
+                state.status.gain += 1.0
+
+class Stuck(Uniform):
+    @staticmethod
+    def choose(memory, state, phase):
+        while random(state) < 0.05:
+            while state.customers > 0:
+                state.status.gain += 1.0
+        return 0
+
+what, name = sys.argv[1:]
+plain = make_mdp("R101", customers=20, portfolio="random-node,greedy")
+mdp = make_mdp("R101", customers=20, portfolio=["stuck", "random-node", "greedy"])
+if name == "patience":
+    supervision.STUCK = 1.0
+else:
+    def disturb():
+        time.sleep(2.0)
+        os.kill(os.getpid(), getattr(signal, name))
+    # When all is compiled.
+    evaluate(plain, "random", episodes=2, seeds=1)
+    mdp.portfolio.tables
+    threading.Thread(target=disturb, daemon=True).start()
+try:
+    if what == "selector":
+        evaluate(plain, Stuck("mine"), episodes=16, seeds=2)
+    elif what == "threads":
+        lanes = Lanes([mdp] * 16, threads=2)
+        lanes.reset(mdp.start_tours("train", 16), neuralns.mdp.mdp.episode_seeds(0, 16))
+        while not lanes.done:
+            lanes.step(lanes.action_mask.argmax(axis=1))
+    elif what == "oracle":
+        lanes = Lanes([mdp])
+        lanes.reset(mdp.start_tours("train", 1), neuralns.mdp.mdp.episode_seeds(0, 1))
+        OracleAgent(Fixed("random-node", "greedy")).play(lanes, 0)
+    else:
+        evaluate(mdp, "random", episodes=16, seeds=2)
+except OperatorError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "how", "who"),
+    [
+        ("operator", "patience", "operator 'stuck'"),
+        ("threads", "patience", "operator 'stuck'"),
+        ("selector", "patience", "selector 'mine'"),
+        ("oracle", "patience", "operator 'stuck'"),
+        ("operator", "SIGINT", "operator 'stuck'"),
+    ],
+)
+def test_what_gets_stuck_in_an_episode_is_given_up_and_named(tmp_path: Path, what: str, how: str, who: str) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    command = [sys.executable, str(tmp_path / "stuck.py"), what, how]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout == f"{who} gave no answer (an endless loop?) and was given up.\n"
+
+
+@destroy("fails-in-an-episode")
+def fails_in_an_episode(state, quota):
+    while state.n_removed < quota:
+        remove(state, random_routed(state))
+    if random(state) < 0.05:
+        state.keys[0] = [1.0, 2.0][quota + 5]
+
+
+class Failing(Uniform):
+    """Fails now and then."""
+
+    @staticmethod
+    def choose(memory, state, phase):
+        return 0 if random(state) < 0.95 else [0, 1][phase + 2]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_in_an_episode_is_reported_with_its_line(threads: int) -> None:
+    failing = make_mdp("R101", customers=20, portfolio=["fails-in-an-episode", "greedy"])
+    lanes = Lanes([failing] * 16, threads=threads)
+    lanes.reset(failing.start_tours("train", 16), episode_seeds(0, 16))
+    sentence = (
+        r"^operator 'fails-in-an-episode' failed \(.*test_lanes\.py, line \d+: IndexError.*\) and was given up\.$"
+    )
+    with pytest.raises(OperatorError, match=sentence):
+        lanes.play(Uniform())
+    plain = make_mdp("R101", customers=20, portfolio="random-node,greedy")
+    lanes = Lanes([plain] * 16, threads=threads)
+    lanes.reset(plain.start_tours("train", 16), episode_seeds(0, 16))
+    with pytest.raises(OperatorError, match=r"^selector 'mine' failed \(.*test_lanes\.py, line \d+: IndexError"):
+        lanes.play(Failing("mine"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from brute_force import completions, costly_instances, some_routes
 from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
 from neuralns import Instance, Solution, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
+from neuralns.problem.distances import euclidean
 from neuralns.routes import transfer
 from neuralns.routes.edits import close_empty_routes, insert, remove, take_from_bank, undo
 from neuralns.routes.evaluate import (
@@ -335,3 +337,12 @@ def test_edits_of_a_copy_leave_the_source_alone_and_can_be_undone() -> None:
     undo(target)
     assert solution_in(target, start.instance) == start
     assert target.cost == source.cost
+
+
+def test_a_large_matrix_is_made_a_state_in_a_moment() -> None:
+    points = np.random.default_rng(1).uniform(0, 1000, (3000, 2))
+    instance = Instance("large", [0, *[1] * 2999], 100, matrix=euclidean(points))
+    begin = time.process_time()
+    new_state(instance, 0)
+    # Points fitted to all distances at once take more than twice as long as this.
+    assert time.process_time() - begin < 2

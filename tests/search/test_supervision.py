@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from numba import njit
 
 from neuralns import (
+    Acceptance,
+    InputWarning,
     Instance,
     MaxIterations,
     MaxTime,
@@ -21,15 +24,18 @@ from neuralns import (
     Progress,
     Result,
     Solution,
+    Stop,
     StopWhen,
     Uniform,
     destroy,
     make_portfolio,
     portfolio_named,
+    repair,
 )
 from neuralns import solve as search_for_routes
-from neuralns.operators.toolkit import random_routed, remove
+from neuralns.operators.toolkit import best_opening, insert, open_route, random_routed, remove
 from neuralns.search import solve as solve_module
+from neuralns.search import supervision
 from neuralns.search.setup import make_setup
 from neuralns.search.supervision import has_own_functions
 
@@ -75,20 +81,43 @@ def unsure(state):
         state.status.gain += 1.0
     return False
 
+class Pondering:
+    def choose(self, situation):
+        while situation.iteration == 300:
+            pass
+        return situation.destroys[0], situation.repairs[0]
+    def update(self, outcome):
+        pass
+
 choices = {
     "destroy": dict(portfolio=["stuck", "greedy"]),
     "repair": dict(portfolio=["random-node", "stuck-repair"]),
     "selector": dict(selector=Stuck()),
     "acceptance": dict(acceptance=Never()),
     "rule": {},
+    "python": dict(selector=PythonSelector(Pondering(), every=100, name="pondering")),
+    "best-fixed": dict(selector="best-fixed", portfolio=["stuck", "random-node", "greedy"]),
 }
 what, limit, workers, signals = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
 stop = MaxTime(limit) | (StopWhen(unsure) if what == "rule" else Stop())
+if limit == 0:
+    stop = MaxIterations(10 ** 6)
+    from neuralns.search import supervision
+    supervision.STUCK = 1.0
 
 def disturb():
     for name in signals:
         time.sleep(0.7)
         os.kill(os.getpid(), getattr(signal, name))
+
+def disturb_trials():
+    while not any("ThreadPool" in thread.name for thread in threading.enumerate()):
+        time.sleep(0.1)
+    time.sleep(2.0)
+    disturb()
+
+if what == "best-fixed" and signals:
+    threading.Thread(target=disturb_trials, daemon=True).start()
 
 def begin(progress):
     if progress.iteration == 0 and not threading.active_count() > 2:
@@ -124,6 +153,7 @@ def run(program: Path, *arguments: object) -> list[Any]:
         ("selector", "selector 'stuck-selector'"),
         ("acceptance", "acceptance rule 'Never'"),
         ("rule", "stopping rule 'unsure'"),
+        ("python", "selector 'pondering'"),
     ],
 )
 def test_who_gives_no_answer_is_given_up_well_past_the_limit_and_named(program: Path, what: str, name: str) -> None:
@@ -142,10 +172,30 @@ def test_so_it_is_in_workers(program: Path) -> None:
 
 
 @pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT"], ["SIGINT", "SIGINT"]])
-def test_signals_end_it_long_before_the_limit(program: Path, signals: list[str]) -> None:
-    reason, _, feasible, runtime, _ = run(program, "destroy", 600, 1, *signals)
-    assert (reason, feasible) == ("operator 'stuck' (no answer)", True)
+@pytest.mark.parametrize(("what", "name"), [("destroy", "operator 'stuck'"), ("python", "selector 'pondering'")])
+def test_signals_end_it_long_before_the_limit(program: Path, what: str, name: str, signals: list[str]) -> None:
+    reason, _, feasible, runtime, _ = run(program, what, 600, 1, *signals)
+    assert (reason, feasible) == (f"{name} (no answer)", True)
     assert runtime < 10
+
+
+def test_a_step_that_never_ends_is_given_up_without_a_limit_of_time(program: Path) -> None:
+    reason, iterations, feasible, runtime, _ = run(program, "destroy", 0, 1)
+    assert (reason, iterations, feasible) == ("operator 'stuck' (no answer)", 300, True)
+    assert runtime < 10
+
+
+def test_trials_for_the_best_pair_end_with_the_best_that_they_found(program: Path) -> None:
+    reason, iterations, feasible, _, said = run(program, "best-fixed", 2, 1)
+    assert (reason, iterations, feasible) == ("operator 'stuck' (no answer)", 0, True)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT", "SIGINT"]])
+def test_signals_end_trials_too(program: Path, signals: list[str]) -> None:
+    reason, iterations, feasible, *_ = run(program, "best-fixed", 600, 1, *signals)
+    assert reason in ("operator 'stuck' (no answer)", signals[0])
+    assert (iterations, feasible) == (0, True)
 
 
 @pytest.mark.parametrize("signals", [["SIGTERM"], ["SIGINT", "SIGINT"]])
@@ -220,7 +270,8 @@ def test_watched_searches_find_the_same_routes_and_tell_all_in_the_callers_threa
         )
 
     watched = find()
-    monkeypatch.setattr(solve_module, "has_own_functions", lambda setup: False)
+    for module in (solve_module, supervision):
+        monkeypatch.setattr(module, "has_own_functions", lambda setup: False)
     plain = find()
     assert watched.routes == plain.routes
     assert watched.operators == plain.operators
@@ -237,6 +288,87 @@ def watched_but_idle(state, quota):
 def test_a_broken_contract_is_reported_as_before() -> None:
     with pytest.raises(OperatorError, match="operator 'watched-but-idle' removed 0 customers"):
         search_for_routes("E-n22-k4", MaxIterations(10), portfolio=["watched-but-idle", "greedy"])
+
+
+@njit
+def entry_of(numbers, place):
+    return numbers[place]
+
+
+@destroy("reads-too-far")
+def reads_too_far(state, quota):
+    while state.n_removed < quota:
+        remove(state, random_routed(state))
+    if state.status.iteration == 50:
+        state.keys[0] = [1.0, 2.0][quota + 5]
+
+
+@destroy("helped-too-far")
+def helped_too_far(state, quota):
+    while state.n_removed < quota:
+        remove(state, random_routed(state))
+    if state.status.iteration == 50:
+        state.keys[0] = entry_of([1.0, 2.0], quota + 5)
+
+
+@repair("divides")
+def divides(state):
+    while state.n_removed > 0:
+        customer = state.removed[0]
+        insert(state, customer, open_route(state, best_opening(state, customer)[1]), 0)
+    if state.status.iteration == 50:
+        state.keys[0] = 1 // state.n_removed
+
+
+class Lost(Uniform):
+    """Learns by a list that is too short."""
+
+    @staticmethod
+    def update(memory, destroy, repair, outcome, change):
+        counts = [0, 0]
+        counts[destroy + 2] += 1
+
+
+class Broken(Acceptance):
+    """Fails in the middle of a search."""
+
+    @staticmethod
+    def accepts(state, candidate):
+        return 1 // (50 - state.status.iteration) > -2
+
+
+def dividing(state):
+    return 1 // (50 - state.status.iteration) > 1
+
+
+def line_of(text: str) -> int:
+    return next(number for number, line in enumerate(Path(__file__).read_text().splitlines(), 1) if text in line)
+
+
+@pytest.mark.parametrize(
+    ("choices", "who", "how", "line"),
+    [
+        ({"portfolio": ["reads-too-far", "greedy"]}, "operator 'reads-too-far'", "IndexError", "[1.0, 2.0][quota"),
+        ({"portfolio": ["helped-too-far", "greedy"]}, "operator 'helped-too-far'", "IndexError", "return numbers["),
+        ({"portfolio": ["random-node", "divides"]}, "operator 'divides'", "ZeroDivisionError", "1 // state.n_removed"),
+        ({"selector": Lost("lost")}, "selector 'lost'", "IndexError", "counts[destroy + 2]"),
+        ({"acceptance": Broken()}, "acceptance rule 'Broken'", "ZeroDivisionError", "iteration) > -2"),
+        ({"stop": StopWhen(dividing)}, "stopping rule 'dividing'", "ZeroDivisionError", "iteration) > 1"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_exception_ends_the_search_with_the_best_so_far_and_names_the_line(
+    choices: dict[str, Any], who: str, how: str, line: str, workers: int
+) -> None:
+    stop = MaxIterations(1000) | choices.get("stop", Stop())
+    with pytest.warns(InputWarning) as said:
+        result = search_for_routes("E-n22-k4", initial="random", workers=workers, **{**choices, "stop": stop})
+    assert result.stopped_by == f"{who} (failed)"
+    assert result.feasible
+    assert result.iterations <= 51 * workers
+    (sentence,) = {str(warning.message) for warning in said}
+    assert sentence.startswith(f"{who} failed ({__file__}, line {line_of(line)}: {how}")
+    assert sentence.endswith("and was given up; this is the best found before.")
 
 
 WAITING = """

@@ -410,6 +410,8 @@ def asserting(memory, destroy, repair, outcome, change):
         ({"start": lambda self, portfolio, customers=1: 7}, r"'start' returned 7, not a memory"),
         ({"start": lambda self, portfolio, customers=1: np.zeros(2)}, r"'start' returned array.*, not a memory"),
         ({"start": lambda self, portfolio, customers=1: self.new_memory(tern=0)}, r"cannot make its memory: .*tern"),
+        ({"start": lambda self, portfolio: 7}, r"'start' takes \(self, portfolio\), but has to take \(self"),
+        ({"start": lambda self, portfolio, customers=1: [][7]}, r"'start' failed \(.*selector\.py, line \d+: IndexE"),
         ({"fields": {"turn": wholes}}, r"cannot make its memory: "),
         ({"choose": staticmethod(raising)}, r"raises an exception or asserts \(.*test_selector\.py, line \d+\)"),
         ({"update": staticmethod(asserting)}, r"raises an exception or asserts \(.*test_selector\.py, line \d+\)"),

@@ -11,11 +11,17 @@ from neuralns.cli.printing import plain_console
 
 def check(
     instance: options.InstanceName,
-    solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="A .sol or JSON file.")],
+    solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="A .sol, JSON or CSV file.")],
     rounding: options.Rounding = None,
     customers: options.Customers = None,
     vehicle_cost: options.VehicleCost = None,
     ignore: options.Ignore = None,
+    vehicles: options.Vehicles = None,
+    capacity: options.Capacity = None,
+    matrix: options.Matrix = None,
+    speed: options.Speed = None,
+    plot: options.PlotRoutes = None,
+    plot_timetable: options.PlotTimetable = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Check a solution; exit code 0 if it is feasible, 1 if a rule is broken.
@@ -23,14 +29,21 @@ def check(
     Examples:
 
         neuralns check X-n101-k25 mine.sol
+
+        neuralns check stops.csv routes.csv --vehicles fleet.csv --plot-timetable day.png
     """
-    from neuralns.plot import format_cost
-    from neuralns.problem.bundled import read
+    from neuralns.cli.unserved import inexcusable_faults, print_unserved, unserved_with_reasons
+    from neuralns.plot import check_plot_path, format_cost, routes, save, timetable
     from neuralns.problem.formats.detect import read_solution
 
-    problem = read(instance, rounding, customers, vehicle_cost, ignore or ())
+    pictures = [(path, draw) for path, draw in ((plot, routes), (plot_timetable, timetable)) if path is not None]
+    for path, _ in pictures:
+        check_plot_path(path)
+    problem = options.read_problem(
+        instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
+    )
     answer = read_solution(problem, solution)
-    faults = answer.faults()
+    faults, left_out = inexcusable_faults(answer), unserved_with_reasons(answer, "it is on no route")
     # Routes to customers that do not exist have no cost.
     known = all(1 <= customer <= problem.customers for route in answer.routes for customer in route)
     if as_json:
@@ -43,6 +56,7 @@ def check(
             "best_known": problem.best_known,
             "gap": answer.gap if known and not faults else None,
             "routes": len(answer.routes),
+            "unserved": left_out,
             "faults": faults,
         }
         print(json.dumps(facts))
@@ -51,9 +65,13 @@ def check(
         verdict = "feasible" if not faults else "not feasible"
         cost = f"cost {format_cost(answer.cost)} (rounding {problem.rounding})" if known else "no cost"
         gap = f", {answer.gap:.2f} % above the best known" if known and not faults and answer.gap is not None else ""
-        routes = f"{len(answer.routes)} route{'' if len(answer.routes) == 1 else 's'}"
-        console.print(f"{problem.name}: {verdict}, {cost}, {routes}{gap}")
+        number = f"{len(answer.routes)} route{'' if len(answer.routes) == 1 else 's'}"
+        console.print(f"{problem.name}: {verdict}, {cost}, {number}{gap}")
         for fault in faults:
             console.print(f"  {fault}")
+        excused = [each for each in left_out if f"customer {each['name']} is not visited." not in faults]
+        print_unserved(console, problem.name, excused)
+    for path, draw in pictures if known else []:
+        save(draw(answer), path)
     if faults:
         raise typer.Exit(1)

@@ -92,12 +92,17 @@ def compare(
             f"{row.iterations} iterations"
         )
 
-    with announce_compilation(messages):
-        found = run(
-            problems, selectors, stop, seeds, chosen, output, workers=workers,
-            scale=quotas, temperature=temperature, decide_every=decide_every, training_instances=training_instances,
-            notify=show, say=messages.print,
-        )  # fmt: skip
+    try:
+        with announce_compilation(messages):
+            found = run(
+                problems, selectors, stop, seeds, chosen, output, workers=workers,
+                scale=quotas, temperature=temperature, decide_every=decide_every, training_instances=training_instances,
+                notify=show, say=messages.print,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        kept = "" if output is None else f"; finished runs are kept in {output}, and the same command goes on"
+        messages.print(f"stopped{kept}.")
+        raise typer.Exit(130) from None
     if plot is not None:
         operators_used = "" if chosen is None else f"portfolio {chosen.name}, "
         save_plot(anytime(found.curves, f"{len(problems)} instances, {operators_used}{seeds} seeds"), plot)

@@ -31,6 +31,7 @@ def generate(
         float, typer.Option(metavar="P", help="Share of the customers with a window (with --windows), 0 to 1.")
     ] = 1.0,
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed, same instance.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Generate an instance.
 
@@ -43,12 +44,13 @@ def generate(
         neuralns generate deliveries.vrp --windows --customers 200 --positions clustered --width wide --horizon long
     """
     from neuralns.errors import InputError
-    from neuralns.files import check_suffix, check_writable
+    from neuralns.files import check_new, check_suffix, check_writable
     from neuralns.problem.formats.detect import INSTANCE_SUFFIXES, write_instance
     from neuralns.problem.generate import generate_solomon, generate_windows, generate_x
 
     check_writable(output)
     check_suffix(output, INSTANCE_SUFFIXES)
+    check_new(output, force)
     kind: Any = positions
     if windows:
         wide: Any = width

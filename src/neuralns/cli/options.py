@@ -1,13 +1,21 @@
 """Options that several commands share."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neuralns.errors import InputError
 
+if TYPE_CHECKING:
+    from neuralns.problem.instance import Instance
+
 InstanceName = Annotated[
-    str, typer.Argument(metavar="INSTANCE", help="A file (VRPLIB, Solomon, JSON) or the name of a bundled instance.")
+    str,
+    typer.Argument(metavar="INSTANCE", help="A file (VRPLIB, Solomon, JSON, CSV) or the name of a bundled instance."),
 ]
 Rounding = Annotated[
     str | None,
@@ -28,6 +36,21 @@ Customers = Annotated[
 ]
 VehicleCost = Annotated[
     float | None, typer.Option(metavar="C", help="Cost of each route in addition to its length; 0 by default.")
+]
+Vehicles = Annotated[
+    str | None, typer.Option(metavar="N|FILE.csv", help="At most N vehicles, or a spreadsheet that describes them.")
+]
+Capacity = Annotated[float | None, typer.Option(metavar="Q", help="What a vehicle carries, whatever the files say.")]
+Matrix = Annotated[
+    str | None, typer.Option(metavar="FILE.csv", help="Minutes from stop to stop, beside a spreadsheet of stops.")
+]
+Speed = Annotated[
+    float | None, typer.Option(metavar="KM/H", help="Of vehicles, beside a spreadsheet of stops; 40 by default.")
+]
+PlotRoutes = Annotated[str | None, typer.Option("--plot", metavar="FILE", help="Draw the routes: .png, .pdf or .svg.")]
+PlotTimetable = Annotated[
+    str | None,
+    typer.Option("--plot-timetable", metavar="FILE", help="Draw the timetable, one line a route: .png, .pdf or .svg."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
 Setting = Annotated[
@@ -50,6 +73,42 @@ Operators = Annotated[
     list[str] | None,
     typer.Option("--operators", metavar="FILE.py", help="Your own operators, for --portfolio to name."),
 ]
+
+
+def read_problem(
+    source: str,
+    rounding: str | None,
+    customers: int | None,
+    vehicle_cost: float | None,
+    ignore: Collection[str],
+    vehicles: str | None = None,
+    capacity: float | None = None,
+    matrix: str | None = None,
+    speed: float | None = None,
+) -> Instance:
+    """Read an instance, a spreadsheet of stops with the tables beside it."""
+    from neuralns.problem.bundled import read
+    from neuralns.problem.formats.spreadsheet import is_spreadsheet_file, read_spreadsheet
+
+    number = int(vehicles) if vehicles is not None and vehicles.isdecimal() else None
+    if not is_spreadsheet_file(source):
+        for option, value in (("--vehicles", vehicles if number is None else None), ("--matrix", matrix)):
+            if value is not None:
+                raise InputError(f"{source}: {option} {value} is for stops in a spreadsheet (CSV), which this is not.")
+        if speed is not None:
+            raise InputError(f"{source}: --speed {speed:g} is for stops in a spreadsheet (CSV), which this is not.")
+        instance = read(source, rounding, customers, vehicle_cost, ignore)
+        changes = {"vehicles": number, "capacity": capacity}
+        given = {what: value for what, value in changes.items() if value not in (None, getattr(instance, what))}
+        return replace(instance, **given, best_known=None) if given else instance  # type: ignore[arg-type]
+    instance = read_spreadsheet(
+        source, vehicles if number is None else number, capacity=capacity, matrix=matrix, speed=speed, ignore=ignore
+    )
+    if rounding is not None:
+        instance = instance.with_rounding(rounding)
+    if customers is not None:
+        instance = instance.first(customers)
+    return instance if vehicle_cost is None else instance.with_vehicle_cost(vehicle_cost)
 
 
 def load_own(files: list[str] | None) -> None:

@@ -9,9 +9,13 @@ import io
 import sys
 import unicodedata
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+
+if TYPE_CHECKING:
+    from neuralns.problem.instance import Instance
 
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that steer a terminal, turn the direction of a text or break its lines."""
@@ -48,3 +52,19 @@ class _PlainConsole(Console):
 def plain_console(stderr: bool = False, soft_wrap: bool = False) -> Console:
     """Return a console that prints text unchanged, except for characters that would steer a terminal."""
     return _PlainConsole(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
+
+
+def objective_of(instance: Instance) -> str:
+    """Return what an instance's cost counts: a name, or weights.
+
+    >>> from neuralns import Instance
+    >>> one = Instance("one", [0, 1], 1, [[0, 0], [3, 4]])
+    >>> objective_of(one), objective_of(one.with_vehicle_cost(100))
+    ('distance', 'distance=1,vehicles=100')
+    """
+    costs = {"distance": instance.distance_cost, "duration": instance.duration_cost, "vehicles": instance.vehicle_cost}
+    weights = {name: cost for name, cost in costs.items() if cost > 0}
+    for name in ("distance", "duration"):
+        if weights == {name: 1}:
+            return name
+    return ",".join(f"{name}={cost:.10g}" for name, cost in weights.items())

@@ -81,7 +81,9 @@ class ProgressDisplay:
 def _line(progress: Progress) -> str:
     limit = f"/{progress.stop.time:g}" if math.isfinite(progress.stop.time) else ""
     gap = "" if progress.gap is None else f" (gap {progress.gap:.2f} %)"
+    left_out = getattr(progress, "unserved", 0)
+    unserved = f", {left_out} unserved" if left_out else ""
     return (
-        f"{progress.time:.1f}{limit} s  best {format_cost(progress.best)}{gap}  "
+        f"{progress.time:.1f}{limit} s  best {format_cost(progress.best)}{gap}{unserved}  "
         f"current {format_cost(progress.current)}  {progress.rate:,.0f} iterations/s"
     )

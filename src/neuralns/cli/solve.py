@@ -14,16 +14,18 @@ import typer
 from rich.table import Table
 
 from neuralns.cli import options
-from neuralns.cli.printing import plain_console
+from neuralns.cli.printing import objective_of, plain_console
 from neuralns.errors import InputError, InputWarning
 
 if TYPE_CHECKING:
+    from neuralns.operators.portfolio import Portfolio
+    from neuralns.problem.instance import Instance
     from neuralns.search.result import Result
 
 
 def solve(
     instances: Annotated[
-        list[str], typer.Argument(metavar="INSTANCE...", help="Files (VRPLIB, Solomon, JSON) or bundled names.")
+        list[str], typer.Argument(metavar="INSTANCE...", help="Files (VRPLIB, Solomon, JSON, CSV) or bundled names.")
     ],
     time: Annotated[
         float | None, typer.Option("--time", "-t", metavar="S", help="Seconds to search, for each; 10 by default.")
@@ -58,17 +60,30 @@ def solve(
         typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join a portfolio given by name."),
     ] = None,
     scale: options.Quotas = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|WEIGHTS",
+            help="distance (by default), vehicles (fewest, then distance), duration (working time), or weights: "
+            "distance=1,duration=0.5,vehicles=100.",
+        ),
+    ] = None,
     rounding: options.Rounding = None,
     vehicle_cost: options.VehicleCost = None,
     customers: options.Customers = None,
     ignore: options.Ignore = None,
+    vehicles: options.Vehicles = None,
+    capacity: options.Capacity = None,
+    matrix: options.Matrix = None,
+    speed: options.Speed = None,
     initial: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Start from savings, insertion, random, or a solution file.")
     ] = "savings",
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routes: .sol or .json.")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routes: .sol, .json or .csv.")
     ] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw the routes: .png, .pdf or .svg.")] = None,
+    plot: options.PlotRoutes = None,
+    plot_timetable: options.PlotTimetable = None,
     trace: Annotated[str | None, typer.Option(metavar="FILE.csv", help="Write the cost over time.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="N", help="Search on N cores at once.")] = 1,
     as_json: options.AsJson = False,
@@ -84,19 +99,28 @@ def solve(
 
         neuralns solve my.vrp --initial yesterday.sol --time 5
 
+        neuralns solve stops.csv --vehicles fleet.csv --output routes.csv --plot-timetable day.png
+
         neuralns solve A-n32-k5 E-n51-k5 --iterations 20000 --output '{name}.sol'
     """
     from neuralns.cli.progress import ProgressDisplay, announce_compilation
+    from neuralns.cli.unserved import (
+        announce_unservable,
+        check_somebody_can_be_served,
+        print_unserved,
+        unserved_with_reasons,
+    )
     from neuralns.files import check_writable
     from neuralns.operators.portfolio import make_portfolio
     from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
-    from neuralns.problem.bundled import read
     from neuralns.problem.formats.detect import check_solution_path, is_own_solution, write_solution
+    from neuralns.problem.instance import objective_costs
     from neuralns.search.setup import initial_solution, portfolio_of
     from neuralns.search.solve import solve
     from neuralns.search.stopping import MaxIterations, MaxTime, Stop
     from neuralns.selection.names import selector_named
+    from neuralns.selection.selector import new_memory_of
 
     stop = Stop()
     if time is not None:
@@ -110,18 +134,36 @@ def solve(
     loaded = [entry for path in operators or [] for entry in load_operators(path)]
     # The best fixed pair is found by the search itself.
     chooser = "best-fixed" if selector == "best-fixed" else selector_named(selector, temperature, decide_every)
-    chosen = portfolio_of(portfolio, None if isinstance(chooser, str) else chooser)
-    if loaded and "," not in chosen.name and chosen.name != "own":
-        chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
-    if not isinstance(chooser, str):
-        chooser.start(chosen)
+
+    def chosen_for(problem: Instance) -> Portfolio:
+        chosen = portfolio_of(portfolio, None if isinstance(chooser, str) else chooser, problem)
+        if loaded and "," not in chosen.name and chosen.name != "own":
+            chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
+        return chosen
+
     quotas = options.parse_scale(scale)
-    problems = [read(source, rounding, customers, vehicle_cost, ignore or ()) for source in instances]
+    tables = {"vehicles": vehicles, "capacity": capacity, "matrix": matrix, "speed": speed}
+    problems = [
+        options.read_problem(source, rounding, customers, vehicle_cost, ignore or (), **tables)  # type: ignore[arg-type]
+        for source in instances
+    ]
+    if objective is not None:
+        objective_costs(objective)
+    for problem in problems:
+        check_somebody_can_be_served(problem)
+        if not isinstance(chooser, str):
+            new_memory_of(chooser, chosen_for(problem), 1)
     # The solution beside an instance is read as its best known one, unless it is ours.
     files = [Path(source) for source in instances if Path(source).is_file()]
     beside = [path for file in files if (path := file.with_suffix(".sol")).is_file() and not is_own_solution(path)]
+    beside += [Path(table) for table in (vehicles, matrix) if table is not None and Path(table).is_file()]
     taken = {os.path.realpath(path) for path in (*files, *beside)}
-    for pattern, check in ((output, check_solution_path), (plot, check_plot_path), (trace, check_writable)):
+    for pattern, check in (
+        (output, check_solution_path),
+        (plot, check_plot_path),
+        (plot_timetable, check_plot_path),
+        (trace, check_writable),
+    ):
         for problem in problems if pattern is not None else []:
             assert pattern is not None
             if len(problems) > 1 and "{name}" not in pattern:
@@ -135,10 +177,13 @@ def solve(
         for problem in problems:
             initial_solution(problem, initial)
 
+    aims: dict[str, Any] = {} if objective is None else {"objective": objective}
     messages = plain_console(stderr=True)
     found: list[dict[str, Any]] = []
     written: dict[tuple[str, str], str | None] = {}
     astray = False
+    for problem in problems:
+        announce_unservable(messages, problem)
     with announce_compilation(messages):
         for problem in problems:
             with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
@@ -146,34 +191,39 @@ def solve(
                     problem,
                     stop,
                     selector=chooser,
-                    portfolio=chosen,
+                    portfolio=chosen_for(problem),
                     seed=seed,
                     scale=quotas,
                     initial=initial,
                     workers=workers,
                     callbacks=[display.update],
+                    **aims,
                 )
-            if not result.feasible:  # never seen; a user's own operator could be at fault
-                raise InputError(f"{problem.name}: the search ended with {result.best.faults()[0]}")
+            faults = result.best.broken_rules() if problem.may_leave_out else result.best.faults()
+            if faults:  # never seen; a user's own operator could be at fault
+                raise InputError(f"{problem.name}: the search ended with {faults[0]}")
             # Routes first: they are what the time was spent on.
             for what, pattern, write in (
                 ("routes", output, partial(write_solution, result.best)),
                 ("trace", trace, result.trace.to_csv),
                 ("picture", plot, partial(_draw, result)),
+                ("timetable", plot_timetable, partial(_draw_timetable, result)),
             ):
                 if pattern is not None:
                     target = _fill(pattern, problem.name)
                     place = written[what, problem.name] = _kept(write, target)
                     astray = astray or place != target
+            solved = result.best.instance
             found.append(
                 {
                     "instance": problem.name,
                     "customers": problem.customers,
                     "cost": result.cost,
-                    "best_known": problem.best_known,
+                    "best_known": solved.best_known,
                     "gap": result.gap,
                     "routes": result.routes,
-                    "feasible": result.feasible,
+                    "unserved": unserved_with_reasons(result.best),
+                    "feasible": not faults,
                     "iterations": result.iterations,
                     "runtime": result.runtime,
                     "stopped_by": result.stopped_by,
@@ -181,8 +231,9 @@ def solve(
                     "selector": result.selector,
                     "portfolio": result.portfolio,
                     "decision_time_share": result.decision_time_share,
-                    "rounding": problem.rounding,
-                    "vehicle_cost": problem.vehicle_cost,
+                    "objective": objective or objective_of(solved),
+                    "rounding": solved.rounding,
+                    "vehicle_cost": solved.vehicle_cost,
                     "initial_cost": result.initial.cost,
                     "operators": [vars(use) for use in result.operators],
                 }
@@ -190,8 +241,8 @@ def solve(
             if result.stopped_by.startswith("SIG"):
                 messages.print(f"stopped by {result.stopped_by}; this is the best found so far")
                 break
-            if result.stopped_by.endswith("(no answer)"):
-                break  # it would give none for the next instance either
+            if result.stopped_by.endswith(("(no answer)", "(failed)")):
+                break  # it would do so on the next instance too
 
     if as_json:
         print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))
@@ -200,8 +251,9 @@ def solve(
         return
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name, side in (
-        ("instance", "left"), ("customers", "right"), ("cost", "right"), ("rounding", "left"), ("best known", "right"),
-        ("gap", "right"), ("routes", "right"), ("iterations", "right"), ("seconds", "right"),
+        ("instance", "left"), ("customers", "right"), ("cost", "right"), ("rounding", "left"),
+        ("objective", "left"), ("best known", "right"), ("gap", "right"), ("routes", "right"), ("iterations", "right"),
+        ("seconds", "right"),
     ):  # fmt: skip
         table.add_column(name, justify=side, no_wrap=True)  # type: ignore[arg-type]
     for row in found:
@@ -210,6 +262,7 @@ def solve(
             str(row["customers"]),
             format_cost(row["cost"]),
             row["rounding"],
+            row["objective"],
             "" if row["best_known"] is None else format_cost(row["best_known"]),
             "" if row["gap"] is None else f"{row['gap']:.2f} %",
             str(len(row["routes"])),
@@ -220,8 +273,15 @@ def solve(
     # A figure is never cut: on a narrow terminal lines wrap.
     console.width = max(console.width, 160)
     console.print(table)
+    for row in found:
+        print_unserved(console, row["instance"], row["unserved"])
     for problem in problems[: len(found)]:
-        for what, pattern in (("routes", output), ("picture", plot), ("trace", trace)):
+        for what, pattern in (
+            ("routes", output),
+            ("picture", plot),
+            ("timetable", plot_timetable),
+            ("trace", trace),
+        ):
             if pattern is not None and (place := written[what, problem.name]) is not None:
                 console.print(f"{what} written to {place}", soft_wrap=True)
     for row in found:
@@ -253,3 +313,9 @@ def _draw(result: Result, path: str) -> None:
     from neuralns.plot import routes, save
 
     save(routes(result), path)
+
+
+def _draw_timetable(result: Result, path: str) -> None:
+    from neuralns.plot import save, timetable
+
+    save(timetable(result), path)

@@ -6,6 +6,7 @@ import math
 import shlex
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,6 +17,7 @@ from neuralns.cli.printing import plain_console
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
+    from neuralns.learning.train import Trained
     from neuralns.learning.training import Standing
 
 
@@ -137,7 +139,8 @@ def train(
         )
     console = plain_console(soft_wrap=True)
     if network == "lrw":
-        console.print(f"policy written to {output}")
+        console.print(f"policy written to {done.written[0]}")
+        _end_if_astray(done, output)
         return
     for seed, score in enumerate(done.validation):
         test = f", test {done.tests[seed]:.1f}" if done.tests else ""
@@ -156,11 +159,17 @@ def train(
             )
     if not done.finished:
         console.print(f"stopped at step {done.step} of {total}; go on with the same command and --resume")
-    console.print(f"policy of seed {done.best} written to {output}")
-    if seeds > 1:
-        from neuralns.learning.run import seed_file
+    best, *others = done.written
+    console.print(f"policy of seed {done.best} written to {best}")
+    if others:
+        console.print(f"policies of all seeds written to {others[0]} and so on")
+    _end_if_astray(done, output)
 
-        console.print(f"policies of all seeds written to {seed_file(output, 0)} and so on")
+
+def _end_if_astray(done: Trained, output: str) -> None:
+    """End with exit code 1 if a policy is not where it was to be."""
+    if any(Path(file).parent != Path(output).parent for file in done.written):
+        raise typer.Exit(1)
 
 
 def _widths(text: str | None) -> tuple[int, ...] | None:

@@ -21,7 +21,7 @@ from neuralns.experiments.seeds import seeds_from
 from neuralns.experiments.store import CsvRows, Store
 from neuralns.experiments.verdicts import Summary, Verdict, judge, summarise
 from neuralns.files import check_writable
-from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.portfolio import Portfolio, portfolio_named
 from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
@@ -30,7 +30,7 @@ from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.trials import Trials
 from neuralns.selection.names import selector_named, split_names
-from neuralns.selection.selector import Selector
+from neuralns.selection.selector import Selector, new_memory_of
 from neuralns.selection.uniform import Uniform
 
 CURVE_POINTS = 60
@@ -56,8 +56,8 @@ class Contestant:
     @property
     def is_plain(self) -> bool:
         """Whether its searches are those of `neuralns.solve` with all its defaults."""
-        plain = portfolio_of(None)
-        return self.selector == Uniform() and self.portfolio.names == plain.names and self.scale is None
+        plain = {portfolio_of(None).names, portfolio_named("windows").names}
+        return self.selector == Uniform() and self.portfolio.names in plain and self.scale is None
 
 
 @dataclass(frozen=True)
@@ -189,10 +189,12 @@ def compare(
     given: Mapping[str, Selector | None] = (
         _selectors_named(selectors, temperature, decide_every) if isinstance(selectors, str) else selectors
     )
-    plain = Contestant(Uniform(), portfolio_of(None))
+    # What `solve` would take; one portfolio for all, as the instances of a comparison are of one kind.
+    typical = next((problem for problem in problems if problem.timed), None)
+    plain = Contestant(Uniform(), portfolio_of(None, None, typical))
     chosen = {
         name: plain if name == SOLVE and isinstance(selectors, str)
-        else Contestant(selector, portfolio_of(portfolio, selector), scale)
+        else Contestant(selector, portfolio_of(portfolio, selector, typical), scale)
         for name, selector in given.items()
     }  # fmt: skip
     if isinstance(selectors, str):
@@ -228,6 +230,7 @@ def compare(
         tried = chosen.get(BEST_FIXED)
         if tried is not None and tried.selector is None:
             trials = Trials(problems, tried.portfolio, limit, TRIAL_SHARE, scale, initial, workers=workers)
+            say(f"looking for the best fixed pair in trials of {100 * TRIAL_SHARE:g} % of a run each ...")
             pair = trials.best_fixed()
             say(f"best fixed pair in short trials: {pair.destroy}, {pair.repair}")
             chosen[BEST_FIXED] = Contestant(pair, tried.portfolio, scale)
@@ -283,7 +286,7 @@ def _expect_usable(
 ) -> None:
     """Refuse a selector that does not know the operators or the size, or whose training an instance was part of."""
     for instance in instances:
-        selector.start(portfolio, instance.customers)
+        new_memory_of(selector, portfolio, instance.customers)
         if instance.name in selector.trained_on() and not training_instances:
             raise InputError(
                 f"{name}: was trained on {instance.name!r}, so a comparison there is no test; leave it out, or say "

@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, InputWarning, how_to_install
+from neuralns.errors import GivenUpError, InputError, InputWarning, how_to_install
 from neuralns.files import check_writable, write_or_rescue
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
@@ -58,8 +59,9 @@ def run(
     With ``output`` the policy that validates best is written there, those of all seeds beside it
     (``NAME.seed-K.policy``), a log (``NAME.csv``), and while the run lasts a checkpoint (``NAME.checkpoint``). Ctrl-C
     ends the run after the current episode: the policies so far and the checkpoint are written, and ``resume`` goes on
-    to the same result as a run that was never stopped. Test tours are played only when the training is over. ``say`` is
-    told what goes on before the first step.
+    to the same result as a run that was never stopped. An operator of one's own that fails, or gives no answer, ends
+    the run with the policies so far and the checkpoint of the last minute. Test tours are played only when the training
+    is over. ``say`` is told what goes on before the first step.
     """
     if not seeds:
         raise InputError("training needs at least one seed.")
@@ -93,6 +95,7 @@ def run(
         read_checkpoint(training, checkpoint, about)
     last_saved = [0.0]
     seconds = [0.0]
+    given_up = False
     with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal:
 
         def watch(standing: Standing) -> None:
@@ -106,21 +109,26 @@ def run(
                 last_saved[0] = seconds[0]
                 _try_checkpoint(training, checkpoint, about)
 
-        training.run(watch, lambda: interrupts.caught is not None, keep)
-    if checkpoint is not None and not training.done:
+        try:
+            training.run(watch, lambda: interrupts.caught is not None, keep)
+        except GivenUpError as error:
+            # In the middle of an episode no checkpoint can be written.
+            given_up = True
+            warnings.warn(error.but("the training ends with the policies so far"), InputWarning, stacklevel=2)
+    if checkpoint is not None and not training.done and not given_up:
         _try_checkpoint(training, checkpoint, about)
 
     card = {"start": start, "command": command, "finished": training.done}
     policies = [training.policy(agent, **card) for agent in range(len(seeds))]
     tests: list[float] = []
-    if training.done:
+    if training.done and not given_up:
         for agent, policy in enumerate(policies):
             tests.append(_test(mdps, policy, start))
             policies[agent] = Policy({**policy.card, "test_reward": tests[-1]}, policy.tensors)
     scores = tuple(policy.card["validation_reward"] for policy in policies)
     marks, pairs = None, []
     # Fixed pairs are of one portfolio, and a policy that was never validated has nothing to stand beside them.
-    if None not in scores and len({mdp.portfolio.names for mdp in mdps}) == 1:
+    if not given_up and None not in scores and len({mdp.portfolio.names for mdp in mdps}) == 1:
         marks = marks_of(tasks[0])
         for agent, policy in enumerate(policies):
             pairs.append(most_used_pair(tasks[agent], policy))
@@ -139,10 +147,11 @@ def run(
     if output is not None:
         shared = {"validation_rewards": list(scores), "test_rewards": tests, "seeds": list(seeds)}
         kept = Policy({**done.policy.card, **shared}, done.policy.tensors)
-        write_or_rescue(lambda path: write_policy(kept, path), output)
+        written = [write_or_rescue(partial(write_policy, kept), output)]
         if len(seeds) > 1:
             for seed, policy in zip(seeds, policies, strict=True):
-                write_or_rescue(partial(write_policy, policy), seed_file(output, seed))
+                written.append(write_or_rescue(partial(write_policy, policy), seed_file(output, seed)))
+        done = replace(done, written=tuple(written))
         if training.done and checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
     return done

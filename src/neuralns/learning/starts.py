@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from neuralns.problem.solution import Solution
 from neuralns.search.search import Search
 from neuralns.search.setup import make_setup, prepare
 from neuralns.search.stopping import MaxIterations
+from neuralns.search.supervision import Supervised
 
 STARTS = ("random", "savings", "search")
 RUNS = 8
@@ -81,11 +83,13 @@ def _met(mdp: MDP, name: str, count: int) -> list[Solution]:
     found = []
     runs = min(RUNS, count)
     for run in range(runs):
-        search = Search(setup, named_seed("search", name, mdp.instance.name, run), 0.0)
+        seed = named_seed("search", name, mdp.instance.name, run)
         wanted = len(range(run, count, runs))
-        for number in range(wanted):
-            goal = round(iterations * (number + 1) / wanted)
-            while search.iteration < goal:
-                search.advance(goal - search.iteration)
-            found.append(search.current())
+        with Supervised(partial(Search, setup, seed, 0.0)) as supervised:
+            search = supervised.search
+            for number in range(wanted):
+                goal = round(iterations * (number + 1) / wanted)
+                while search.iteration < goal:
+                    supervised.advance(goal - search.iteration)
+                found.append(search.current())
     return found

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neuralns.errors import InputError, how_to_install
-from neuralns.files import check_writable
+from neuralns.files import check_new, check_writable, write_or_rescue
 from neuralns.mdp.baselines import train_roulette
 from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.mdp import DEFAULT_BUDGET, MDP, make_mdp
@@ -45,6 +46,9 @@ class Trained:
     marks, pairs
         What random selection and the best fixed pair gain on the same validation tours (None before the first
         validation), and the pair that each policy chooses most often there.
+    written
+        The files that hold the best policy and, of several seeds, that of each; other ones than asked for, where those
+        could not be written.
     """
 
     policies: tuple[Policy, ...]
@@ -55,6 +59,7 @@ class Trained:
     step: int
     marks: Marks | None = None
     pairs: tuple[PairUse, ...] = ()
+    written: tuple[str, ...] = ()
 
     @property
     def policy(self) -> Policy:
@@ -221,8 +226,7 @@ def configured(preset: str, network: str, **changes: Any) -> Config:
 
 
 def _refuse_to_overwrite(output: Path) -> None:
-    if output.is_file():
-        raise InputError(f"{output}: exists already; choose another name, or write over it with --force.")
+    check_new(output)
     checkpoint = output.with_suffix(".checkpoint")
     if checkpoint.is_file():
         raise InputError(f"{checkpoint}: a run was stopped here; go on with --resume, or start anew with --force.")
@@ -253,6 +257,5 @@ def _train_wheel(
         )
         for wheel, seed, score in zip(wheels, seeds, scores, strict=True)
     ]
-    if output is not None:
-        write_policy(policies[best], output)
-    return Trained(tuple(policies), tuple(scores), (), best, True, 0)
+    written = [] if output is None else [write_or_rescue(partial(write_policy, policies[best]), output)]
+    return Trained(tuple(policies), tuple(scores), (), best, True, 0, written=tuple(written))

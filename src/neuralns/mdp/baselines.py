@@ -182,10 +182,12 @@ def play_oracle(lanes: Lanes, pair: Fixed, rollouts: int = ROLLOUTS) -> npt.NDAr
     copy = new_state(mdp.instance, 0, history=lanes.history, quota=max(other.scale for other in lanes.mdps))
     destroy, repair = pair.start(mdp.portfolio).pair.tolist()
     uses = np.zeros(lanes.action_mask.shape, np.int64)
+    oracle, tables = _compiled_oracle(), mdp.portfolio.tables
     lanes.run(
-        lambda addresses, longs, floats: _compiled_oracle()(
-            addresses, copy, mdp.portfolio.tables, destroy, repair, rollouts, longs, floats, uses
+        lambda addresses, longs, floats: oracle(
+            addresses, copy, tables, destroy, repair, rollouts, longs, floats, uses
         ),
         "oracle",
+        copy,
     )
     return uses

@@ -17,9 +17,10 @@ from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.search import Search
-from neuralns.search.setup import make_setup, prepare
+from neuralns.search.setup import Setup, make_setup, prepare
 from neuralns.search.stopping import MaxIterations
-from neuralns.selection.selector import Selector
+from neuralns.search.supervision import Supervised
+from neuralns.selection.selector import Selector, new_memory_of
 
 PAIRS = 20
 ACCEPTANCE = SimulatedAnnealing(100.0, 1.0)
@@ -107,7 +108,7 @@ def evaluate_in_search(
     else:
         player = SelectorAgent(agent, agent[numbers[0]].name if isinstance(agent, Mapping) else agent.name)
     first = player.selector_for(numbers[0])
-    first.start(mdp.portfolio, mdp.instance.customers)
+    new_memory_of(first, mdp.portfolio, mdp.instance.customers)
     doubt = first.doubt_of_length(pairs)
     if doubt is not None:
         warnings.warn(doubt, InputWarning, stacklevel=2)
@@ -121,10 +122,13 @@ def evaluate_in_search(
             mdp.instance, stop, selector, mdp.portfolio, scale=mdp.scale, acceptance=acceptance, initial=starts[0]
         )
         for number, start in enumerate(starts):
-            search = Search(setup.starting_from(start), named_seed("in search", seed, number), time.perf_counter())
-            while search.reason_to_stop() is None:
-                search.advance()
+            search = _searched(setup.starting_from(start), named_seed("in search", seed, number))
             courses[row, number], costs[row, number] = search.mean_cost, search.best().cost
         if progress is not None:
             progress(row + 1, len(numbers))
     return SearchEvaluation(player.name, mdp, pairs, courses, costs, time.perf_counter() - begin)
+
+
+def _searched(setup: Setup, seed: np.random.SeedSequence) -> Search:
+    with Supervised(lambda hook: Search(setup, seed, time.perf_counter(), hook)) as supervised:
+        return supervised.finish()

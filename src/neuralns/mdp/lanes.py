@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,26 +19,30 @@ from numba import types
 
 from neuralns.compiled.caching import compile_for, compiled
 from neuralns.compiled.calls import address_of
+from neuralns.compiled.failures import catching, is_own
 from neuralns.compiled.random import seed_generator
 from neuralns.compiled.structs import Struct
-from neuralns.errors import InputError
+from neuralns.errors import GivenUpError, InputError
 from neuralns.mdp.mdp import MDP
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.operators.portfolio import Portfolio, tables_type
 from neuralns.problem.limits import LOAD_TOLERANCE
 from neuralns.problem.solution import Solution
+from neuralns.routes.edits import FAILED
 from neuralns.routes.layout import state_at
 from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
-from neuralns.search.step import begin_step, end_step
+from neuralns.search.step import CHOOSING, begin_step, end_step
+from neuralns.search.step import called as called_last
+from neuralns.search.supervision import watch
 from neuralns.selection.features import RICH, FeatureSet, features_named, write_dynamic, write_globals, write_static
-from neuralns.selection.selector import DESTROY, REPAIR, Selector, call_choose, memory_at
+from neuralns.selection.selector import DESTROY, REPAIR, Selector, call_choose, memory_at, new_memory_of
 
 # Columns of the lanes' numbers: phase, pairs left and in all, customers to remove, whether rewards come at once, the
-# operator chosen last, and the address of the acceptance rule.
-PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE, ACCEPTS = range(7)
+# operator chosen last, the address of the acceptance rule, and whether the lane is being worked on.
+PHASE, LEFT, BUDGET, SCALE, PAY_AT_ONCE, CHOICE, ACCEPTS, BUSY = range(8)
 # Costs at the start and now, the last reward, and the course of the temperature over the pairs.
 START_COST, COST, REWARD, HOT, LOG_RATE = range(5)
-_LONG_COLUMNS, _FLOAT_COLUMNS = 7, 5
+_LONG_COLUMNS, _FLOAT_COLUMNS = 8, 5
 
 _longs = types.Array(types.int64, 1, "C")
 _long_table = types.Array(types.int64, 2, "C")
@@ -90,7 +94,9 @@ def _step(addresses, tables, actions, longs, floats, low, high):
         if longs[lane, LEFT] == 0:
             floats[lane, REWARD] = 0.0
             continue
+        longs[lane, BUSY] = 1
         code = step_lane(state_at(addresses[lane]), tables, actions[lane], longs, floats, lane)
+        longs[lane, BUSY] = 0
         if code != FINE:
             longs[lane, PHASE] = -code
             return lane
@@ -124,8 +130,10 @@ def _play(addresses, tables, choose, memories, longs, floats, uses, low, high):
     """Play the episodes of the lanes from ``low`` to ``high`` − 1 to their end by a compiled selector."""
     for lane in range(low, high):
         state, memory = state_at(addresses[lane]), memory_at(memories[lane - low])
+        longs[lane, BUSY] = 1
         while longs[lane, LEFT] > 0:
             phase = longs[lane, PHASE]
+            state.status.running = CHOOSING
             action = call_choose(choose, (memory, state, phase))
             if phase == REPAIR:
                 action += tables.n_destroys
@@ -134,6 +142,7 @@ def _play(addresses, tables, choose, memories, longs, floats, uses, low, high):
                 longs[lane, PHASE] = -code
                 return lane
             uses[lane, action] += 1
+        longs[lane, BUSY] = 0
     return -1
 
 
@@ -148,6 +157,7 @@ def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, long
         floats[lane, COST] = state.cost
         floats[lane, REWARD] = 0.0
         longs[lane, PHASE] = DESTROY
+        longs[lane, BUSY] = 0
         longs[lane, LEFT] = longs[lane, BUDGET]
         set_clock(state.status, longs[lane, LEFT], longs, floats, lane)
 
@@ -295,6 +305,8 @@ class Lanes:
         self.costs = self._floats[:, COST]
         self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         edges = np.linspace(0, count, threads + 1).astype(int)
+        functions: list[Any] = [entry.function for entry in (*self.portfolio.destroys, *self.portfolio.repairs)]
+        self._has_own_functions = any(map(is_own, [*functions, *(mdp.acceptance.function for mdp in mdps)]))
         self._chunks = [(int(low), int(high)) for low, high in pairwise(edges) if high > low]
 
     def __len__(self) -> int:
@@ -407,19 +419,23 @@ class Lanes:
             addresses = np.array([memory.address for memory in memories], dtype=np.int64)
             return int(play(self._addresses, tables, choose, addresses, self._longs, self._floats, uses, low, high))
 
-        self._share(work, selector.name)
+        self._share(work, selector.name, is_own(type(selector).choose))
         return uses
 
     def _memories(self, selector: Selector, count: int) -> list[Struct]:
         """Return a memory for each of so many lanes, one for all if choosing does not change it."""
-        first = selector.start(self.portfolio, int(self._sizes.max()))
+        first = new_memory_of(selector, self.portfolio, int(self._sizes.max()))
         if not selector.remembers:
             return [first] * count
         return [first, *(first.twin(selector.shared) for _ in range(count - 1))]
 
-    def run(self, work: Callable[..., int], name: str) -> None:
-        """Run a compiled player over all lanes: it takes addresses, whole numbers and floats of the lanes."""
-        self._check([work(self._addresses, self._longs, self._floats)], name)
+    def run(self, work: Callable[..., int], name: str, copy: State) -> None:
+        """Run a compiled player over all lanes: it takes addresses, whole numbers and floats of the lanes.
+
+        It tries things in a ``copy`` of a lane's state.
+        """
+        works = [lambda: work(self._addresses, self._longs, self._floats)]
+        self._do(works, name, self._has_own_functions, lambda chunk: copy, [(0, len(self))])
 
     def solution(self, lane: int) -> Solution:
         """Return the routes of a lane; in the repair phase the removed customers are missing."""
@@ -441,12 +457,58 @@ class Lanes:
         in_phase = (bounded >= len(self.portfolio.destroys)) == (self._longs[:, PHASE] == REPAIR)
         return np.asarray(inside & in_phase & (self._allowed[np.arange(len(self)), bounded] == 1))
 
-    def _share(self, work: Callable[[int, int], int], selector: str = "own") -> None:
+    def _share(self, work: Callable[[int, int], int], selector: str = "own", own: bool = False) -> None:
         """Run compiled work on chunks of lanes, each in a thread; what a lane does never depends on the others."""
-        if self._threads is None:
-            faults = [work(low, high) for low, high in self._chunks]
-        else:
-            faults = list(self._threads.map(lambda chunk: work(*chunk), self._chunks))
+        works = [partial(work, low, high) for low, high in self._chunks]
+        self._do(works, selector, own or self._has_own_functions, self._busy, self._chunks)
+
+    def _busy(self, chunk: tuple[int, int]) -> State | None:
+        """Return the state of the lane of a chunk that is being worked on."""
+        return next((self._states[lane] for lane in range(*chunk) if self._longs[lane, BUSY]), None)
+
+    def _do(
+        self,
+        works: Sequence[Callable[[], int]],
+        selector: str,
+        own: bool,
+        busy: Callable[[tuple[int, int]], State | None],
+        chunks: Sequence[tuple[int, int]],
+    ) -> None:
+        """Do compiled works, each on a chunk of lanes, and refuse what breaks a contract.
+
+        Functions from outside the package are watched, and their exceptions taken note of.
+        """
+        if not own:
+            each = map if self._threads is None else self._threads.map
+            self._check(list(each(lambda work: work(), works)), selector)
+            return
+        failures: list[GivenUpError] = []
+
+        def called(chunk: tuple[int, int]) -> str:
+            state = busy(chunk)
+            running = CHOOSING if state is None else int(state.status.running)
+            return called_last(running, self.portfolio, selector, self.mdps[chunk[0]].acceptance)
+
+        def note(chunk: tuple[int, int], said: str) -> None:
+            failures.append(GivenUpError(called(chunk), said))
+            state = busy(chunk)
+            if state is not None:
+                state.fault = FAILED
+
+        def guarded(work: Callable[[], int], chunk: tuple[int, int]) -> int:
+            with catching(partial(note, chunk)):
+                return work()
+
+        def moves() -> object:
+            return self._longs.tobytes(), [state and state.status.iteration for state in map(busy, chunks)]
+
+        def stuck() -> str:
+            return next((called(chunk) for chunk in chunks if busy(chunk) is not None), called(chunks[0]))
+
+        guarded_works = [partial(guarded, *each) for each in zip(works, chunks, strict=True)]
+        faults = watch(guarded_works, moves, stuck)
+        if failures:
+            raise failures[0]
         self._check(faults, selector)
 
     def _check(self, faults: Sequence[int], selector: str) -> None:

@@ -9,6 +9,7 @@ from neuralns.operators.repair.greedy import FARTHEST, insert_in_order
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import bank_removed, charge_for_removed
+from neuralns.routes.evaluate import penalty
 from neuralns.routes.transfer import load_solution, new_state, routes_of
 
 
@@ -23,9 +24,9 @@ def build(instance: Instance) -> Solution:
 @compiled
 def _insert_everybody(state):
     """Insert all customers of the bank one by one where they cost least, the farthest first; the rest stays there."""
-    state.cost -= state.unserved_cost * state.n_bank
     for index in range(state.n_bank):
         customer = state.bank[index]
+        state.cost -= penalty(state, customer)
         state.place[customer] = state.n_removed
         state.removed[state.n_removed] = customer
         state.n_removed += 1

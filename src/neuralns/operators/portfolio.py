@@ -97,12 +97,23 @@ PAPER_REPAIRS = ("greedy", "regret-2")
 
 # What makes the solver strong, and the candidates that did not earn a place beside it (`neuralns bench ablation`).
 MODERN = ("string", "blinks", "regret-2")
+# With windows what is best differs from one class of instances to the next, so that a varied choice is strongest.
+WINDOWS = (
+    "string", "string:longest=20", "string:longest=40", "string:longest=20:keep=0.01", "string:longest=5:keep=0.01",
+    "blinks", "blinks:rate=0.05",
+)  # fmt: skip
 MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
 
 
 def portfolio_names() -> tuple[str, ...]:
     """Return the names of the named portfolios."""
-    return ("modern", "modern-all", "paper", *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)))
+    return (
+        "modern",
+        "modern-all",
+        "windows",
+        "paper",
+        *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)),
+    )
 
 
 def portfolio_named(name: str) -> Portfolio:
@@ -116,8 +127,8 @@ def portfolio_named(name: str) -> Portfolio:
     if "," in name:
         return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
     raise InputError(
-        f"portfolio {name!r} is not known; choose modern, modern-all, paper or paper-2 to paper-{len(PAPER_DESTROYS)}, "
-        "or list operators separated by commas."
+        f"portfolio {name!r} is not known; choose modern, modern-all, windows, paper or paper-2 to "
+        f"paper-{len(PAPER_DESTROYS)}, or list operators separated by commas."
     )
 
 
@@ -148,5 +159,7 @@ def _members(name: str) -> tuple[str, ...]:
         return MODERN
     if name == "modern-all":
         return MODERN_CANDIDATES
+    if name == "windows":
+        return WINDOWS
     size = len(PAPER_DESTROYS) if name == "paper" else int(name.removeprefix("paper-"))
     return (*PAPER_DESTROYS[:size], *PAPER_REPAIRS)

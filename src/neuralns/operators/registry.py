@@ -18,8 +18,9 @@ from numba.core.errors import NumbaError
 
 from neuralns.compiled.caching import compile_for
 from neuralns.compiled.calls import MOST_PARAMETERS
+from neuralns.compiled.failures import is_own, lines_named
 from neuralns.errors import InputError, OperatorError
-from neuralns.files import run_python_file
+from neuralns.operators.own_file import run_python_file
 from neuralns.routes.layout import state_type
 
 Phase = Literal["destroy", "repair"]
@@ -113,7 +114,10 @@ def compile_own(what: str, signature: Any, function: Callable[..., Any]) -> Any:
 
 @cache
 def _compiled(function: Callable[..., Any], signature: Any) -> Any:
-    return compile_for(signature, function)
+    if not is_own(function):
+        return compile_for(signature, function)
+    with lines_named():
+        return compile_for(signature, function, "python")
 
 
 @cache

@@ -50,6 +50,8 @@ def euclidean(coordinates: Floats) -> Floats:
 
 EMBED_LIMIT = 1000
 """Most nodes that points are fitted to all at once; the time for it grows with their third power."""
+LANDMARKS = 100
+"""Nodes that stand for all where there are more: so few that numpy starts no threads, slow on a busy machine."""
 
 
 def ceiled(coordinates: Floats) -> Floats:
@@ -110,7 +112,7 @@ def embed(distances: Floats) -> Floats:
 
 def _embed_by_landmarks(distances: Floats) -> Floats:
     """Fit points to some nodes, and place each other node by its distances to them (de Silva & Tenenbaum 2004)."""
-    chosen = np.linspace(0, len(distances) - 1, EMBED_LIMIT // 4).astype(np.int64)
+    chosen = np.linspace(0, len(distances) - 1, LANDMARKS).astype(np.int64)
     points = embed(distances[np.ix_(chosen, chosen)])
     squared = 0.5 * (distances[:, chosen] ** 2 + distances[chosen].T ** 2)
     norms = np.maximum((points**2).sum(axis=0), 1e-300)

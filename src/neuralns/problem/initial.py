@@ -192,7 +192,11 @@ def _nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int,
     if instance.matrix is None and instance.distances is None:
         from scipy.spatial import cKDTree
 
-        _, found = cKDTree(instance.points[1:]).query(instance.points, k=count + 1)
+        tree = cKDTree(instance.points[1:])
+        # Nodes near each other in turn, which finds what it needs in the processor's cache.
+        order = np.append(tree.indices + 1, 0)
+        found = np.empty((nodes, count + 1), dtype=np.int64)
+        found[order] = tree.query(instance.points[order], k=count + 1)[1]
         # A customer is not its own neighbour; where several share its place, it may not even be among those found.
         other = found != np.arange(-1, nodes - 1)[:, None]
         other[other.all(axis=1), -1] = False

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
+from neuralns.problem.clock import check_clock, format_time
 from neuralns.problem.distances import Floats, Rounding, embed, euclidean, round_distances, rounding_named
 from neuralns.problem.limits import find_unservable
 
@@ -63,6 +64,8 @@ class Instance:
         What a unit of length and a unit of a route's duration costs, waiting and service included.
     names
         What to call the nodes in output, the depot first; their numbers if left out.
+    clock
+        Where times are minutes, what minute 0 is called: ``00:00``, or a date and time; output shows times by it.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Instance:
     distance_cost: float
     duration_cost: float
     names: tuple[str, ...] | None
+    clock: str | None
 
     def __init__(
         self,
@@ -109,6 +113,7 @@ class Instance:
         distance_cost: float = 1.0,
         duration_cost: float = 0.0,
         names: Sequence[str] | None = None,
+        clock: str | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.isprintable():
             raise InputError(f"name {name!r:.60} of an instance must be text on one line.")
@@ -140,6 +145,7 @@ class Instance:
         for what, price in (("distance_cost", distance_cost), ("duration_cost", duration_cost)):
             fields[what] = _not_negative(f"{name}: {what}", price)
         fields["names"] = None if names is None else _names(name, names, nodes)
+        fields["clock"] = None if clock is None else check_clock(clock)
         fields["best_known"] = None if best_known is None else _number(f"{name}: best known cost", best_known)
         for field, value in fields.items():
             object.__setattr__(self, field, value)
@@ -165,6 +171,10 @@ class Instance:
     def label(self, node: int) -> str:
         """Return what to call a node: its name, or its number."""
         return str(node) if self.names is None else self.names[node]
+
+    def at(self, time: float, exact: bool = True) -> str:
+        """Return a time as this instance's clock shows it, to the second or, if it need not be exact, to the minute."""
+        return format_time(float(time), self.clock, exact)
 
     @property
     def customers(self) -> int:
@@ -305,6 +315,7 @@ class Instance:
             distance_cost=self.distance_cost,
             duration_cost=self.duration_cost,
             names=None if self.names is None else self.names[:keep],
+            clock=self.clock,
         )
 
     def in_paper_setting(self) -> Instance:

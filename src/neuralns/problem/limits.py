@@ -64,14 +64,14 @@ def find_unservable(instance: Instance) -> dict[int, str]:
         for customer in np.flatnonzero(begin > instance.latest + late).tolist():
             reasons.setdefault(
                 customer,
-                f"its window ends at {instance.latest[customer]:.10g}, and nobody can be there before "
-                f"{begin[customer]:.10g}",
+                f"its window ends at {instance.at(instance.latest[customer])}, and nobody can be there before "
+                f"{instance.at(begin[customer])}",
             )
         for customer in np.flatnonzero(done[1:] > instance.latest[0] + late).tolist():
             reasons.setdefault(
                 customer + 1,
-                f"nobody who serves it is back before {done[customer + 1]:.10g}, and the depot closes at "
-                f"{instance.latest[0]:.10g}",
+                f"nobody who serves it is back before {instance.at(done[customer + 1])}, and the depot closes at "
+                f"{instance.at(instance.latest[0])}",
             )
         if instance.max_duration is not None:
             least = out + instance.services + back

@@ -127,15 +127,15 @@ class Solution:
             plan = schedule(instance, route)
             for stop in plan.stops:
                 if stop.start > instance.latest[stop.node] + allowed:
-                    window = f"{instance.earliest[stop.node]:.10g} to {instance.latest[stop.node]:.10g}"
+                    window = f"{instance.at(instance.earliest[stop.node])} to {instance.at(instance.latest[stop.node])}"
                     found.append(
-                        f"route {number} reaches customer {instance.label(stop.node)} at {stop.arrival:.10g}, "
+                        f"route {number} reaches customer {instance.label(stop.node)} at {instance.at(stop.arrival)}, "
                         f"after its window, {window}."
                     )
             if plan.arrival > instance.latest[0] + allowed:
                 found.append(
-                    f"route {number} is back at {plan.arrival:.10g}, after the depot's window, "
-                    f"{instance.earliest[0]:.10g} to {instance.latest[0]:.10g}."
+                    f"route {number} is back at {instance.at(plan.arrival)}, after the depot's window, "
+                    f"{instance.at(instance.earliest[0])} to {instance.at(instance.latest[0])}."
                 )
             if instance.max_duration is not None and plan.duration > instance.max_duration + allowed:
                 found.append(f"route {number} takes {plan.duration:.10g}, above {instance.max_duration:.10g}.")

@@ -5,12 +5,12 @@ import numpy as np
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint
 from neuralns.routes.evaluate import distance, note_insertion, note_removal, penalty
-from neuralns.routes.journal import restore, save_node, save_slot
+from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
-NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL = range(5)
-"""Values of ``State.fault``: what an operator did that had to be refused."""
+NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = range(6)
+"""Values of ``State.fault``: what an operator did that had to be refused, or that a function of a user's own failed."""
 
 
 @compiled
@@ -177,6 +177,40 @@ def bank_removed(state):
     state.present -= state.n_removed
     state.n_removed = 0
     state.n_taken = 0
+
+
+@compiled
+def count_absence(state):
+    """Make the penalty of everybody in the bank weigh more: who is left out often shall be served first.
+
+    The absence counters of Christiaens & Vanden Berghe 2020 (SISR), section on the minimisation of the fleet.
+    """
+    for index in range(state.n_bank):
+        customer = state.bank[index]
+        state.absence[customer] += 1.0
+        state.cost += state.unserved_cost
+
+
+@compiled
+def disband_route(state):
+    """Move the customers of the route that is easiest to do without, by their absences and number, to the bank."""
+    least, chosen = np.inf, -1
+    for index in range(state.n_active):
+        slot = state.active[index]
+        node, weight = state.first[slot], 0.0
+        while node != 0:
+            weight += state.absence[node]
+            node = state.successor[node]
+        if state.size[slot] > 0 and weight < least:
+            least, chosen = weight, int(slot)
+    if chosen < 0:
+        return
+    while state.first[chosen] != 0:
+        remove(state, state.first[chosen])
+    charge_for_removed(state)
+    bank_removed(state)
+    close_empty_routes(state)
+    checkpoint(state)
 
 
 @compiled

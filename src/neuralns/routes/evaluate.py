@@ -210,7 +210,7 @@ def is_on_time(state, slot):
 @compiled
 def penalty(state, customer):
     """Return what a customer on no route costs; infinite if it must be on one."""
-    return state.unserved_cost
+    return state.unserved_cost * state.absence[customer]
 
 
 @compiled
@@ -615,5 +615,5 @@ def recompute(state):
         else:
             total += length
     state.cost = total + state.vehicle_cost * state.n_routes
-    if state.n_bank > 0:
-        state.cost += state.unserved_cost * state.n_bank
+    for index in range(state.n_bank):
+        state.cost += penalty(state, state.bank[index])

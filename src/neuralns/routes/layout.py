@@ -129,6 +129,7 @@ FIELDS = (
     Field("bank", "node", _index, copied=True),
     Field("n_bank", "once", whole, copied=True),
     Field("n_taken", "once", whole),
+    Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # customers on routes and on the removal list
     # The times of a route, derived from it by `evaluate` when they are first looked at after a change.
     Field("dirty", "slot", types.int32, start=1),

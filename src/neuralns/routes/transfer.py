@@ -16,7 +16,7 @@ from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
 from neuralns.problem.solution import Solution
-from neuralns.routes.edits import MOST_TAKEN, bank_removed, insert, open_route
+from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, insert, open_route
 from neuralns.routes.evaluate import MEASURED, PLAIN, TIMED, recompute
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
@@ -221,6 +221,7 @@ def load_routes(state, customers, starts):
         state.place[customer] = customer - 1
     state.n_bank = 0
     state.n_taken = 0
+    state.absence[:] = 1.0
     state.present = state.customers
     checkpoint(state)
     for number in range(len(starts) - 1):
@@ -289,6 +290,12 @@ def export_routes(state, customers, starts):
             node = state.successor[node]
     starts[number] = position
     return number
+
+
+def do_without_route(state: State, vehicles: int) -> None:
+    """Leave out the customers of one route, and allow no more than so many."""
+    disband_route(state)
+    state.vehicles = vehicles
 
 
 def load_solution(state: State, solution: Solution) -> None:

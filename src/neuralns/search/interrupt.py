@@ -7,6 +7,18 @@ import threading
 from types import FrameType
 from typing import Any
 
+_active: list[Interrupts] = []
+
+
+def leaving() -> bool:
+    """Return whether the work that goes on was asked by a signal to end."""
+    return any(each.caught is not None for each in _active)
+
+
+def hurried() -> bool:
+    """Return whether it was asked again."""
+    return any(each.again for each in _active)
+
 
 class Interrupts:
     """While in use, a first Ctrl-C or SIGTERM only sets ``caught``; a second one acts as usual.
@@ -25,10 +37,13 @@ class Interrupts:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._previous[number] = signal.signal(number, self._note)
+            _active.append(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
         self._restore()
+        if self in _active:
+            _active.remove(self)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.again = self.caught is not None

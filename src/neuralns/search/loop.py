@@ -13,6 +13,7 @@ from neuralns.compiled.random import randint
 from neuralns.compiled.structs import StructType, number, numbers, whole, wholes
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
+from neuralns.routes.edits import count_absence
 from neuralns.routes.evaluate import recompute
 from neuralns.routes.layout import state_type
 from neuralns.routes.transfer import export_routes
@@ -49,6 +50,7 @@ run_type = StructType(
         "low": whole,  # fewest and most customers to remove
         "high": whole,
         "pauses": whole,  # whether to return at every new best solution
+        "fewest": whole,  # whether to look for routes that serve all with fewer vehicles, whatever the cost
         # The course of the temperature and of the share left, from an iteration on.
         "origin": whole,
         "hot": number,
@@ -65,11 +67,24 @@ run_type = StructType(
         "best": _row,  # the best routes, laid in a row, and where each starts
         "starts": _row,
         "routes": whole,
+        "left_out": whole,  # how many they leave out
         "found": whole,  # whether it returned at a new best solution
         "stopped": whole,  # which of `stops` ended the run, from 1
         "operator": whole,  # whose contract was broken
     },
-    constants=("memory", "choose", "update", "accepts", "target", "patience", "low", "high", "cooling", "pauses"),
+    constants=(
+        "memory",
+        "choose",
+        "update",
+        "accepts",
+        "target",
+        "patience",
+        "low",
+        "high",
+        "cooling",
+        "pauses",
+        "fewest",
+    ),
 )
 
 _signature = types.int64(state_type, tables_type, run_type, types.int64)
@@ -113,8 +128,17 @@ def _run(state, tables, run, iterations):
         if status.iteration % RECOMPUTE_STEP == 0:
             recompute(state)
             status.current = state.cost
-        if outcome == BEST:
+        if run.fewest != 0:
+            if state.n_bank == 0:
+                run.routes = export_routes(state, run.best, run.starts)
+                run.left_out = 0
+                run.found = 1
+                break
+            count_absence(state)
+            status.current = state.cost
+        elif outcome == BEST:
             run.routes = export_routes(state, run.best, run.starts)
+            run.left_out = state.n_bank
             if run.pauses != 0:
                 run.found = 1
                 break

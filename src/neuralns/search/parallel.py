@@ -10,18 +10,18 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, InputWarning, NeuralnsError
+from neuralns.errors import GivenUpError, InputError, InputWarning, NeuralnsError
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
-from neuralns.search.supervision import Supervised, has_own_functions
+from neuralns.search.supervision import Supervised
 
 EXCHANGES = 20
 """Rounds of a run; after each one the search that is worst off goes on from the best solution of all."""
@@ -39,6 +39,7 @@ class Message:
     iteration: int
     current: float
     best: float
+    rank: tuple[int, int, float]
     temperature: float
     uses: dict[str, int]
     routes: tuple[tuple[int, ...], ...]
@@ -55,7 +56,7 @@ def run_in_parallel(
     watch: Callable[[Progress], str | None],
     tell_best: Callable[[Solution, Progress], object] = lambda best, progress: None,
     hurried: Callable[[], bool] = lambda: False,
-) -> tuple[list[Message], str]:
+) -> tuple[list[Message], str | GivenUpError]:
     """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end; return last messages.
 
     ``watch`` is called several times a second with the progress of all: the sum of iterations, the least costs. Rounds
@@ -98,12 +99,12 @@ def _coordinate(
     watch: Callable[[Progress], str | None],
     tell_best: Callable[[Solution, Progress], object],
     hurried: Callable[[], bool],
-) -> tuple[list[Message], str]:
+) -> tuple[list[Message], str | GivenUpError]:
     present = set(range(len(connections)))
     latest: dict[int, Message] = {}
     waiting: set[int] = set()
     ended: str | None = None
-    silent: list[str] = []
+    silent: list[GivenUpError] = []
 
     def leave_out(worker: int) -> None:
         present.discard(worker)
@@ -128,10 +129,11 @@ def _coordinate(
                 continue
             if kind == "error":
                 raise content
-            latest[worker] = content
             if kind == "given up":
-                silent.append(content.reason)
+                content, error = content
+                silent.append(error)
                 leave_out(worker)
+            latest[worker] = content
             if kind == "round":
                 waiting.add(worker)
         messages = [latest[worker] for worker in sorted(latest)]
@@ -146,7 +148,7 @@ def _coordinate(
             continue
         if ended is None:
             together = _together(setup, messages)
-            tell_best(Solution(setup.instance, min(messages, key=lambda message: message.best).routes), together)
+            tell_best(Solution(setup.instance, min(messages, key=lambda message: message.rank).routes), together)
             ended = watch(together)
             if (
                 ended is None
@@ -165,7 +167,7 @@ def _coordinate(
             _warn_of_lost(len(connections) - len(present) - len(silent), len(connections))
             return messages, silent[0] if silent else reason
         # What a worker found that was killed since is not lost: the others may go on from it.
-        best = min(latest, key=lambda worker: (latest[worker].best, worker))
+        best = min(latest, key=lambda worker: (latest[worker].rank, worker))
         worst = max(present, key=lambda worker: (latest[worker].current, worker))
         answers: dict[int, Any] = dict.fromkeys(sorted(present))
         if worst != best:
@@ -192,10 +194,11 @@ def _together(setup: Setup, messages: list[Message]) -> Progress:
         max(message.time for message in messages),
         sum(message.iteration for message in messages),
         min(message.current for message in messages),
-        min(message.best for message in messages),
+        min(messages, key=lambda message: message.rank).best,
         messages[0].temperature,
         {name: sum(message.uses[name] for message in messages) for name in messages[0].uses},
         len(messages),
+        min(messages, key=lambda message: message.rank).rank[0],
     )
 
 
@@ -222,14 +225,18 @@ def _work(
 
 
 def _search(connection: Connection, setup: Setup, seed: np.random.SeedSequence, begin: float, coordinator: int) -> None:
-    stop = setup.stop
-    supervised = None
-    if has_own_functions(setup):
-        supervised = Supervised(
-            lambda hook: Search(setup, seed, begin, hook),
-            leaving=lambda: connection.poll() or os.getppid() != coordinator,
-        )
-    search = Search(setup, seed, begin) if supervised is None else supervised.search
+    supervised = Supervised(
+        lambda hook: Search(setup, seed, begin, hook),
+        leaving=lambda: connection.poll() or os.getppid() != coordinator,
+        hurried=lambda: False,
+    )
+    with supervised:
+        _search_in_rounds(connection, supervised, coordinator)
+
+
+def _search_in_rounds(connection: Connection, supervised: Supervised, coordinator: int) -> None:
+    search = supervised.search
+    setup, stop = search.setup, search.setup.stop
     number = 0
     # Whatever becomes of this worker, the coordinator has routes of it.
     connection.send(("progress", _message_of(search)))
@@ -247,13 +254,10 @@ def _search(connection: Connection, setup: Setup, seed: np.random.SeedSequence, 
             if connection.poll():
                 break
             many = last_iteration - search.iteration
-            silent = None
-            if supervised is None:
-                search.advance(many)
-            else:
-                silent = supervised.advance(many)
-            if silent is not None:
-                connection.send(("given up", replace(_message_of(search), reason=silent)))
+            try:
+                supervised.advance(many)
+            except GivenUpError as error:
+                connection.send(("given up", (_message_of(search), error)))
                 return
             if time.perf_counter() - told > MESSAGE_SECONDS:
                 told = time.perf_counter()
@@ -282,6 +286,7 @@ def _message_of(search: Search) -> Message:
         progress.iteration,
         progress.current,
         progress.best,
+        search.rank,
         progress.temperature,
         progress.uses,
         search.best().routes,

@@ -81,7 +81,8 @@ class Result:
         the processor has no counter to measure it by.
     stopped_by
         ``time``, ``iterations``, ``no improvement``, ``target``, ``callback``, the name of a rule of your own, the
-        signal's name, ``lost workers`` if all were killed, or who gave no answer: ``operator 'mine' (no answer)``.
+        signal's name, ``lost workers`` if all were killed, or who gave no answer or failed:
+        ``operator 'mine' (no answer)``.
     """
 
     best: Solution
@@ -111,6 +112,11 @@ class Result:
     def routes(self) -> list[list[int]]:
         """Routes of the best solution as lists of customers."""
         return [list(route) for route in self.best.routes]
+
+    @property
+    def unserved(self) -> tuple[int, ...]:
+        """Customers on no route, because nobody can serve them or the vehicles are too few."""
+        return self.best.unserved
 
     @property
     def feasible(self) -> bool:

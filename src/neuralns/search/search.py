@@ -12,26 +12,40 @@ import numpy.typing as npt
 
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.clock import HAS_COUNTER
+from neuralns.compiled.failures import catching
 from neuralns.compiled.structs import Struct
+from neuralns.errors import GivenUpError
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
+from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution
-from neuralns.routes.transfer import flatten, load_solution, new_state, routes_of, unflatten
+from neuralns.routes.edits import FAILED
+from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, routes_of, unflatten
 from neuralns.search import loop
 from neuralns.search.setup import Setup
+from neuralns.search.step import CHOOSING, UPDATING, called
 from neuralns.search.stopping import Stop
 from neuralns.selection.in_python import Outcome, Situation
+from neuralns.selection.selector import new_memory_of
 
 SEGMENT_SECONDS = 0.05
 """Between two segments of about this length Python looks at the clock, callbacks and signals."""
 FIRST_SEGMENT = 64
+FEWEST_SHARE = 0.5
+"""Share of a run that goes into finding fewer vehicles where they come first."""
+FEWEST_HEAT = 0.3
+"""Temperature meanwhile, as a share of the one at the start."""
 OPEN_HORIZON = 1_000_000
 """Iterations over which the temperature falls when neither time nor iterations are limited."""
 
 
 @dataclass(frozen=True, repr=False)
 class Progress:
-    """Where a search stands, as callbacks see it between two segments."""
+    """Where a search stands, as callbacks see it between two segments.
+
+    Costs are those of the routes; ``unserved`` customers, of the best solution, could be served if there were room, and
+    are not so far.
+    """
 
     instance: Instance
     stop: Stop
@@ -42,6 +56,7 @@ class Progress:
     temperature: float
     uses: dict[str, int]
     workers: int = 1
+    unserved: int = 0
 
     def __repr__(self) -> str:
         return (
@@ -69,8 +84,11 @@ class Progress:
 class Search:
     """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
-    ``on_best`` is called at every new best solution, in the middle of a segment if need be.
+    ``on_best`` is called at every new best solution, in the middle of a segment if need be. ``in_python`` says whether
+    a selector written in Python is being asked or told.
     """
+
+    in_python = False
 
     def __init__(
         self,
@@ -87,14 +105,18 @@ class Search:
         self._state = new_state(instance, seed, history=history, solution=first, quota=setup.quotas[1])
         self._status = self._state.status
         # As the solution itself says, which may differ in the last digits from the sum of many edits.
-        self._status.start = self._status.current = self._status.best = first.cost
-        self._memory = selector.start(portfolio, instance.customers)
+        self._status.start = self._status.current = self._status.best = first.cost + self._penalties
+        self._memory = new_memory_of(selector, portfolio, instance.customers)
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
         self._run = self._new_run()
         self._keep(first)
+        self._phase_end = 0.0
+        if setup.fewest_vehicles:
+            self._seek_fewer()
         self._size = selector.asked_every or FIRST_SEGMENT
         self._asking = 0.0
+        self._failure: tuple[int, str] | None = None
         self._pair: tuple[str, str] = ("", "")
         self._asked: tuple[Situation, npt.NDArray[np.int64]]
 
@@ -107,11 +129,11 @@ class Search:
             accepts=setup.acceptance.address(), target=stop.target,
             stops=np.array([address_of(rule.compiled) for rule in stop.rules], np.int64),
             patience=np.iinfo(np.int64).max if math.isinf(stop.no_improvement) else int(stop.no_improvement),
-            low=low, high=high, pauses=self._on_best is not None, origin=0, hot=1.0, log_rate=0.0, left=1.0,
+            low=low, high=high, pauses=self._on_best is not None, fewest=0, origin=0, hot=1.0, log_rate=0.0, left=1.0,
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,
             times=np.zeros(2), destroy_counts=np.zeros((len(setup.portfolio.destroys), 4), np.int64),
             repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64), best=np.zeros(customers, np.int32),
-            starts=np.zeros(customers + 1, np.int32), routes=0, found=0, stopped=0, operator=0,
+            starts=np.zeros(customers + 1, np.int32), routes=0, left_out=0, found=0, stopped=0, operator=0,
         )  # fmt: skip
 
     @property
@@ -119,10 +141,17 @@ class Search:
         """Iterations done."""
         return int(self._status.iteration)
 
-    @property
-    def running(self) -> int:
-        """Which function was called last (see `step`)."""
-        return int(self._status.running)
+    def called(self, running: int | None = None) -> str:
+        """Return which function was called last, or is meant, as sentences name it."""
+        setup = self.setup
+        number = int(self._status.running) if running is None else running
+        return called(number, setup.portfolio, setup.selector.name, setup.acceptance, setup.stop.rules)
+
+    def _note_failure(self, said: str) -> None:
+        """Take note of an exception in a compiled function; the fault ends the segment."""
+        if self._failure is None:
+            self._failure = (int(self._status.running), said)
+        self._state.fault = FAILED
 
     @property
     def mean_cost(self) -> float:
@@ -160,19 +189,29 @@ class Search:
             size = min(size, OPEN_HORIZON - self.iteration)
         if asked_every > 0:
             size = min(size, asked_every)
+        if self._run.fewest:
+            size = self._size_of_first_phase(size)
         self._set_course(begin, size)
         if asked_every > 0:
             self._ask()
         end = self.iteration + size
         while True:
-            code = self._segment(self._state, setup.portfolio.tables, self._run, max(0, end - self.iteration))
+            with catching(self._note_failure):
+                code = self._segment(self._state, setup.portfolio.tables, self._run, max(0, end - self.iteration))
+            if self._failure is not None:
+                running, said = self._failure
+                raise GivenUpError(self.called(running), said)
             if code != FINE:
                 raise broken_contract(
                     code, setup.portfolio, setup.selector.name, self._run.operator, self._status.quota, self._state
                 )
-            if self._on_best is None or not self._run.found:
+            if not self._run.found:
                 break
-            self._on_best(self)
+            if self._run.fewest:
+                self._keep_cost()
+                self._seek_fewer()
+            if self._on_best is not None:
+                self._on_best(self)
         if asked_every > 0:
             self._tell()
             # The clock is looked at after each question.
@@ -192,7 +231,9 @@ class Search:
             tuple(entry.name for entry in portfolio.repairs),
         )
         begin = time.perf_counter()
+        status.running, self.in_python = CHOOSING, True
         self._pair = self.setup.selector.ask(situation, self._memory)
+        self.in_python = False
         self._asking += time.perf_counter() - begin
         place = situation.destroys.index(self._pair[0])
         self._asked = (situation, self.destroy_counts[place].copy())
@@ -203,7 +244,9 @@ class Search:
         begin = time.perf_counter()
         used, accepted, improved, new_best = map(int, counts)
         change = self._status.current - situation.current
+        self._status.running, self.in_python = UPDATING, True
         self.setup.selector.tell(Outcome(*self._pair, used, accepted, improved, new_best, change))
+        self.in_python = False
         self._asking += time.perf_counter() - begin
 
     def reason_to_stop(self) -> str | None:
@@ -227,11 +270,37 @@ class Search:
             self.setup.stop,
             self.elapsed,
             self.iteration,
-            self._status.current,
-            self._status.best,
+            self._status.current - self._penalties,
+            self._best_cost,
             self._status.temperature,
             dict(zip(self.setup.portfolio.names, uses, strict=True)),
+            unserved=int(self._run.left_out),
         )
+
+    @property
+    def rank(self) -> tuple[int, int, float]:
+        """What makes one search better than another: customers served, then vehicles if they come first, then cost."""
+        return int(self._run.left_out), int(self._run.routes) * self.setup.fewest_vehicles, self._best_cost
+
+    @property
+    def penalised_cost(self) -> float:
+        """Cost of the best solution, with the penalties of those whom it leaves out."""
+        return self._best_cost + float(self._run.left_out and self._run.left_out * self._state.unserved_cost)
+
+    @property
+    def _penalties(self) -> float:
+        """What the customers in the bank add to the cost of the current solution."""
+        state = self._state
+        waiting = state.bank[: state.n_bank]
+        return float(state.unserved_cost * state.absence[waiting].sum()) if len(waiting) else 0.0
+
+    @property
+    def _best_cost(self) -> float:
+        """Cost of the best routes, without penalties."""
+        if self._run.fewest:
+            return self._kept_cost
+        left_out = int(self._run.left_out)
+        return float(self._status.best - left_out * self._state.unserved_cost if left_out else self._status.best)
 
     def best(self) -> Solution:
         """Return the best solution found."""
@@ -250,16 +319,57 @@ class Search:
         load_solution(self._state, solution)
         for name, value in kept.items():
             setattr(status, name, value)
-        cost = solution.cost
+        cost = solution.cost + self._penalties
         status.current = cost
-        if cost < status.best:
+        if self._run.fewest:
+            if len(solution.routes) < self._run.routes:
+                self._keep(solution)
+            self._seek_fewer()
+        elif cost < status.best or len(solution.routes) < self._run.routes * self.setup.fewest_vehicles:
             status.best, status.since_best = cost, 0
             self._keep(solution)
 
     def _keep(self, solution: Solution) -> None:
         flat, ends = flatten(solution)
-        self._run.best[:], self._run.starts[: len(ends)] = flat, ends
+        self._run.best[: len(flat)], self._run.starts[: len(ends)] = flat, ends
         self._run.routes = len(solution.routes)
+        self._run.left_out = int(self._state.n_bank)
+        self._keep_cost()
+
+    def _keep_cost(self) -> None:
+        self._kept_cost = self.best().cost
+
+    def _seek_fewer(self) -> None:
+        """Go on with one vehicle less, the customers of a route being left out, unless the loads forbid it."""
+        instance, state = self.setup.instance, self._state
+        fewest = math.ceil(float(instance.demands[state.route >= 0].sum()) / load_limit(instance))
+        if self._run.routes <= max(1, fewest) or self._run.left_out > 0:
+            self._seek_cheaper()
+            return
+        self._run.fewest = 1
+        do_without_route(state, int(self._run.routes) - 1)
+        self._status.current = state.cost
+
+    def _seek_cheaper(self) -> None:
+        """Go on from the best routes with as many vehicles as they have, for lower cost."""
+        self._run.fewest = 0
+        self._phase_end = self.setup.stop.progress(self.elapsed, self.iteration)
+        self._run.origin = self.iteration
+        best = self.best()
+        self._state.vehicles = max(1, len(best.routes))
+        self._status.best = math.inf
+        self.continue_from(best)
+        self._status.start = self._status.current
+
+    def _size_of_first_phase(self, size: int) -> int:
+        """Return how much of a segment belongs to the search for fewer vehicles, ending that when it is over."""
+        stop = self.setup.stop
+        horizon = stop.iterations if math.isfinite(stop.iterations) or math.isfinite(stop.time) else OPEN_HORIZON
+        end = math.ceil(FEWEST_SHARE * horizon) if math.isfinite(horizon) else math.inf
+        if self.elapsed >= FEWEST_SHARE * stop.time or self.iteration >= end:
+            self._seek_cheaper()
+            return size
+        return int(min(size, end - self.iteration))
 
     def _set_course(self, elapsed: float, size: int) -> None:
         """Set the course of the temperature for the next segment.
@@ -270,15 +380,19 @@ class Search:
         run, stop = self._run, self.setup.stop
         hot, cold = self.setup.temperatures
         fall = math.log(cold / hot)
+        if run.fewest:
+            run.hot, run.log_rate, run.left, run.left_rate, run.renew = FEWEST_HEAT * hot, 0.0, 1.0, 0.0, 1
+            return
         if math.isinf(stop.time):
-            horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
+            horizon = (stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON) - run.origin
             run.hot, run.log_rate = hot, fall / max(1.0, horizon)
             run.left, run.left_rate = 1.0, 1.0 / max(1.0, horizon)
             if math.isinf(stop.iterations) and self.iteration >= OPEN_HORIZON:
                 run.hot, run.log_rate = cold, 0.0
             return
-        progress = stop.progress(elapsed, self.iteration)
-        step = min(1.0 - progress, SEGMENT_SECONDS / stop.time if stop.time > 0 else 0.0)
+        rest = max(1e-9, 1.0 - self._phase_end)
+        progress = min(1.0, (stop.progress(elapsed, self.iteration) - self._phase_end) / rest)
+        step = min(1.0 - progress, SEGMENT_SECONDS / stop.time / rest if stop.time > 0 else 0.0)
         run.origin = self.iteration
         run.hot = hot * math.exp(fall * progress)
         run.log_rate = fall * step / max(1, size)

@@ -24,8 +24,8 @@ from neuralns.search.stopping import Stop
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
-DEFAULT_SCALE = (1, 20)
-"""Fewest and most customers to remove in an iteration, drawn uniformly."""
+DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
+"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter for instances with windows."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
@@ -43,6 +43,7 @@ class Setup:
     acceptance: Acceptance
     temperatures: tuple[float, float]
     initial: Solution
+    fewest_vehicles: bool = False
 
     def starting_from(self, initial: Solution) -> Setup:
         """Return the same from another solution."""
@@ -59,16 +60,21 @@ def make_setup(
     acceptance: Acceptance | None = None,
     initial: Solution | str | os.PathLike[str] = "savings",
     seed: int | np.random.SeedSequence = 0,
+    fewest_vehicles: bool = False,
 ) -> Setup:
-    """Return the setup of a search, each choice left out being the default; ``seed`` is that of a random start."""
+    """Return the setup of a search, each choice left out being the default; ``seed`` is that of a random start.
+
+    ``fewest_vehicles`` puts the number of vehicles before the cost.
+    """
     selector = Uniform() if selector is None else selector
-    portfolio = portfolio_for(selector) if portfolio is None else portfolio
+    portfolio = portfolio_for(selector, instance) if portfolio is None else portfolio
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
     first = initial_solution(instance, initial, seed, stop.time)
     # Random tours say nothing about the distances in good routes.
     typical = savings_in(instance, stop.time) if isinstance(initial, str) and initial == "random" else first
-    quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
-    return Setup(instance, stop, selector, portfolio, quotas, acceptance, acceptance.temperatures(typical), first)
+    quotas = quotas_for(instance, selector, scale)
+    temperatures = acceptance.temperatures(typical)
+    return Setup(instance, stop, selector, portfolio, quotas, acceptance, temperatures, first, fewest_vehicles)
 
 
 def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop) -> None:
@@ -83,20 +89,23 @@ def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, st
 
 
 def portfolio_of(
-    choice: Portfolio | str | Sequence[str | Operator] | None, selector: Selector | None = None
+    choice: Portfolio | str | Sequence[str | Operator] | None,
+    selector: Selector | None = None,
+    instance: Instance | None = None,
 ) -> Portfolio:
-    """Return the portfolio that a user's choice stands for; left out, the one that fits the selector."""
+    """Return the portfolio that a user's choice stands for; left out, the one that fits the selector and instance."""
     if choice is None:
-        return portfolio_for(Uniform() if selector is None else selector)
+        return portfolio_for(Uniform() if selector is None else selector, instance)
     if isinstance(choice, str):
         return portfolio_named(choice)
     return choice if isinstance(choice, Portfolio) else make_portfolio("own", choice)
 
 
-def portfolio_for(selector: Selector) -> Portfolio:
+def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portfolio:
     """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
     known = selector.made_for()
-    for portfolio in map(portfolio_named, ("modern", "paper")):
+    strongest = "modern" if instance is None or not instance.timed else "windows"
+    for portfolio in map(portfolio_named, (strongest, "modern", "paper")):
         if not known or set(known) == set(portfolio.names):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
@@ -120,6 +129,12 @@ def initial_solution(
     if source == "random":
         return random_tours(instance, seed)
     return read_solution(instance, source).checked(os.fspath(source))
+
+
+def quotas_for(instance: Instance, selector: Selector, scale: Scale = None) -> tuple[int, int]:
+    """Return the least and most customers to remove: as given, else as a policy was trained, else the default."""
+    chosen = selector.made_with() if scale is None else scale
+    return quotas_of(TIMED_SCALE if chosen is None and instance.timed else chosen, instance.customers)
 
 
 def quotas_of(scale: Scale, customers: int) -> tuple[int, int]:

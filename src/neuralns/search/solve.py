@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError, InputWarning
+from neuralns.errors import GivenUpError, InputError, InputWarning
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
@@ -22,10 +22,11 @@ from neuralns.search.interrupt import Interrupts
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
-from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_of
+from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_for
 from neuralns.search.stopping import MaxTime, Stop
-from neuralns.search.supervision import NO_ANSWER, Supervised, has_own_functions
+from neuralns.search.supervision import Supervised, has_own_functions
 from neuralns.search.trials import Trials
+from neuralns.selection.fixed import fixed_pairs
 from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector, new_memory_of
 
@@ -48,6 +49,7 @@ def solve(
     acceptance: Acceptance | None = None,
     initial: Solution | str | os.PathLike[str] = "savings",
     workers: int = 1,
+    objective: str | None = None,
     callbacks: Iterable[Callback] = (),
     on_best: OnBest | None = None,
 ) -> Result:
@@ -60,20 +62,20 @@ def solve(
     stop
         When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``, or a number
         of seconds; 10 s by default. Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
-        So it is, with a warning, if an operator, a selector or a rule of your own gives no answer when the time is over
-        or a signal has come.
+        So it is, with a warning, if an operator, a selector or a rule of your own fails, or gives no answer: when the
+        time is over, when a signal has come, or for a minute.
     time
         Seconds to search, in addition to what ``stop`` says.
     selector
         How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
-        (a fixed pair, a policy), else ``modern``.
+        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows.
     seed
         Same seed and same number of iterations: same routes.
     scale
         Customers to remove in each iteration: a number, a share below 1, or a pair to draw from uniformly; by default
-        what a policy was trained with, else 1 to 20.
+        what a policy was trained with, else 1 to 20, with windows 1 to 30.
     acceptance
         Which candidates to keep; simulated annealing that cools over the run by default.
     initial
@@ -81,6 +83,9 @@ def solve(
     workers
         Searches on so many cores at once, from different seeds, which exchange their best solution about 20 times.
         Limits of iterations count for each of them.
+    objective
+        What to minimise: ``distance``, ``duration`` (working time, waiting included), ``vehicles`` (fewest vehicles,
+        then distance), or weights such as ``distance=1,duration=0.5,vehicles=100``; by default the instance's costs.
     callbacks
         Called with a `Progress` several times a second; one that returns True ends the search.
     on_best
@@ -96,6 +101,12 @@ def solve(
     """
     if not isinstance(instance, Instance):
         instance = read(instance)
+    fewest = objective == "vehicles"
+    if objective is not None:
+        instance = instance.with_objective(objective)
+    if len(instance.unservable) == instance.customers:
+        first = next(iter(instance.unservable.values()))
+        raise InputError(f"{instance.name}: no customer can be served; of customer 1, {first}.")
     if isinstance(stop, int | float | np.integer | np.floating) and not isinstance(stop, bool):
         stop = MaxTime(float(stop))
     if stop is None:
@@ -117,16 +128,27 @@ def solve(
         raise InputError(f"acceptance {acceptance!r:.60} is not a rule such as SimulatedAnnealing() or HillClimbing().")
     if not isinstance(selector, Selector | str):
         raise InputError(f"selector {selector!r:.60} is neither a name nor a Selector.")
+    given_up: GivenUpError | None = None
+    caught: str | None = None
     if selector == "best-fixed":
-        choices = portfolio_of(portfolio)
+        choices = portfolio_of(portfolio, None, instance)
         share = TRIALS_SHARE / (len(choices.destroys) * len(choices.repairs))
-        selector = Trials([instance], choices, stop, share, scale, initial, acceptance).best_fixed()
+        trials = Trials([instance], choices, stop, share, scale, initial, acceptance)
+        with Interrupts() as interrupts:
+            try:
+                selector = trials.best_fixed()
+            except GivenUpError as error:
+                given_up, selector = error, fixed_pairs(choices)[0]
+        caught = interrupts.caught
+        if given_up is not None or caught is not None:
+            # The search ends here; the trials have its best solution.
+            initial = min(trials.found, key=lambda found: found.cost, default=initial)
         stop = stop.scaled(1 - TRIALS_SHARE)
     elif isinstance(selector, str):
         selector = selector_named(selector)
-    operators = portfolio_of(portfolio, selector)
+    operators = portfolio_of(portfolio, selector, instance)
     new_memory_of(selector, operators, instance.customers)
-    quotas = quotas_of(selector.made_with() if scale is None else scale, instance.customers)
+    quotas = quotas_for(instance, selector, scale)
     length = selector.doubt_of_length(stop.iterations)
     for doubt in (*selector.doubts(instance, quotas), *([] if length is None else [length])):
         warnings.warn(doubt, InputWarning, stacklevel=2)
@@ -136,60 +158,66 @@ def solve(
     with Interrupts() as interrupts:
         begin = perf_counter()
         setup = make_setup(
-            instance, stop, selector, operators, scale=quotas, acceptance=acceptance, initial=initial, seed=start_seed
+            instance,
+            stop,
+            selector,
+            operators,
+            scale=quotas,
+            acceptance=acceptance,
+            initial=initial,
+            seed=start_seed,
+            fewest_vehicles=fewest,
         )
         trace = Trace(operators.names)
         listeners = tuple(callbacks)
         wishes: list[bool] = []
-        told = [setup.initial.cost]
+        told = [(len(setup.initial.unserved), len(setup.initial.routes) * fewest, setup.initial.cost)]
 
         def watch(progress: Progress) -> str | None:
             trace.add(progress)
             wishes.extend(listener(progress) is True for listener in listeners)
-            return interrupts.caught or ("callback" if any(wishes) else None)
+            return interrupts.caught or caught or ("callback" if any(wishes) else None)
 
         def tell_best(best: Solution, progress: Progress) -> None:
-            if on_best is not None and progress.best < told[0]:
-                told[0] = progress.best
+            rank = (len(best.unserved), len(best.routes) * fewest, progress.best)
+            if on_best is not None and rank < told[0]:
+                told[0] = rank
                 wishes.append(on_best(best, progress) is True)
 
-        own = has_own_functions(setup)
-        interrupts.patient = own or workers > 1
-        if workers == 1:
+        interrupts.patient = has_own_functions(setup) or workers > 1
+        reason: str | GivenUpError | None = given_up
+        if workers == 1 or given_up is not None or caught is not None:
             hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
 
             def start(hook: Callable[[Search], object] | None) -> Search:
                 return Search(setup, search_seeds[0], begin, hook)
 
-            supervised = None
-            if own:
-                supervised = Supervised(start, hook, lambda: interrupts.caught is not None, lambda: interrupts.again)
-            search = start(hook) if supervised is None else supervised.search
-            reason = watch(search.progress()) or search.reason_to_stop()
-            while reason is None:
-                silent = None
-                if supervised is None:
-                    search.advance()
-                else:
-                    silent = supervised.advance()
-                reason = search.reason_to_stop()
-                reason = silent or watch(search.progress()) or reason
+            with Supervised(start, hook) as supervised:
+                search = supervised.search
+                reason = reason or watch(search.progress()) or search.reason_to_stop()
+                while reason is None:
+                    try:
+                        supervised.advance()
+                    except GivenUpError as error:
+                        reason = error
+                    else:
+                        reason = search.reason_to_stop()
+                        reason = watch(search.progress()) or reason
             best, iterations = search.best(), search.iteration
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
             times = [search.decision_times]
         else:
             messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best, lambda: interrupts.again)
-            best = Solution(instance, min(messages, key=lambda message: message.best).routes)
+            best = Solution(instance, min(messages, key=lambda message: message.rank).routes)
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
             repair_counts = np.sum([message.repair_counts for message in messages], axis=0)
         runtime = perf_counter() - begin
-    if reason.endswith(NO_ANSWER):
-        who = reason.removesuffix(NO_ANSWER).strip()
-        sentence = f"{who} gave no answer (an endless loop?) and was given up; this is the best found before."
-        warnings.warn(sentence, InputWarning, stacklevel=2)
-        if not best.feasible:  # read while it was being written
+    if isinstance(reason, GivenUpError):
+        warnings.warn(reason.but("this is the best found before"), InputWarning, stacklevel=2)
+        reason = reason.reason
+        if best.broken_rules():  # read while it was being written
             best = setup.initial
 
     return Result(

@@ -6,9 +6,13 @@ the destroy operator left. Search, lanes, baselines and training are made of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.clock import ticks
 from neuralns.operators.contract import FINE, apply_destroy, apply_repair
+from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
 from neuralns.routes.evaluate import PLAIN, hopeless, is_on_time
 from neuralns.routes.history import remember
@@ -39,6 +43,7 @@ def begin_step(state, tables, destroy, quota):
 @inlined
 def end_step(state, tables, repair, accepts):
     """Insert the removed customers by a repair operator and settle; return a code of `contract` and the outcome."""
+    state.status.running = ACCEPTING
     state.status.threshold = draw_threshold(state, accepts)
     if state.n_bank > 0:
         take_from_bank(state)
@@ -84,6 +89,20 @@ def _settle(state, accepts):
     status.acceptance += RECENT * ((1.0 if outcome != REJECTED else 0.0) - status.acceptance)
     status.iteration += 1
     return outcome
+
+
+def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, rules: Sequence[Any] = ()) -> str:
+    """Return which function ``status.running`` means, as sentences name it: ``operator 'mine'``."""
+    index, kind = divmod(running, KINDS)
+    if kind == DESTROYING:
+        return f"operator {portfolio.destroys[index].name!r}"
+    if kind == REPAIRING:
+        return f"operator {portfolio.repairs[index].name!r}"
+    if kind == ACCEPTING:
+        return f"acceptance rule {type(acceptance).__name__!r}"
+    if kind == STOPPING:
+        return f"stopping rule {rules[index].name!r}"
+    return f"selector {selector!r}"
 
 
 @compiled

@@ -1,17 +1,23 @@
-"""Searches with functions from outside the package: watched, so that one that never returns does not hold all up."""
+"""Functions from outside the package are watched while they run: one that never returns does not hold all up.
+
+Compiled functions cannot be interrupted; but they hold no lock of Python's, and the best routes lie outside of them.
+They run in a thread of their own, which is left behind if it does not return, and ends with the program.
+"""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
+from neuralns.compiled.failures import is_own
+from neuralns.errors import GivenUpError
+from neuralns.search import interrupt
 from neuralns.search.search import Search
 from neuralns.search.setup import Setup
-from neuralns.search.step import ACCEPTING, DESTROYING, KINDS, REPAIRING, STOPPING
 
 PATIENCE = 2.0
 """Seconds without an iteration, past the limit of time or after a signal, until a search is given up."""
@@ -20,32 +26,24 @@ PATIENCE_SHARE = 0.1
 MOST_PATIENCE = 30.0
 HURRIED_PATIENCE = 0.2
 """The same after a second signal."""
-NO_ANSWER = "(no answer)"
-"""How the reason ends that is given for a search that was given up."""
+STUCK = 60.0
+"""The same at any time, for compiled functions."""
 _LOOK = 0.1
+
+Found = TypeVar("Found")
 
 
 def has_own_functions(setup: Setup) -> bool:
-    """Return whether any compiled function of a search comes from outside the package."""
-    if setup.selector.asked_every > 0:
-        # Python code, which signals end as usual, and whose objects belong to the caller's thread.
-        return False
+    """Return whether any function of a search comes from outside the package."""
     selector = type(setup.selector)
     functions: list[Any] = [entry.function for entry in (*setup.portfolio.destroys, *setup.portfolio.repairs)]
-    functions += [
-        selector.choose,
-        selector.update,
-        setup.acceptance.function,
-        *(rule.function for rule in setup.stop.rules),
-    ]
-    return any(not str(getattr(each, "__module__", "")).startswith("neuralns.") for each in functions)
+    functions += [selector.choose, selector.update, setup.acceptance.function]
+    functions += [rule.function for rule in setup.stop.rules]
+    return setup.selector.asked_every > 0 or any(map(is_own, functions))
 
 
 class Supervised:
-    """A search whose segments run in a thread of their own, which is left behind if it never returns.
-
-    Compiled functions cannot be interrupted; but they hold no lock of Python's, and the best routes lie outside of
-    them. A thread that was left behind ends with the program.
+    """A search to be run in segments, in a thread of its own if it has functions from outside the package.
 
     Parameters
     ----------
@@ -61,17 +59,30 @@ class Supervised:
         self,
         start: Callable[[Callable[[Search], object] | None], Search],
         on_best: Callable[[Search], object] | None = None,
-        leaving: Callable[[], bool] = lambda: False,
-        hurried: Callable[[], bool] = lambda: False,
+        leaving: Callable[[], bool] = interrupt.leaving,
+        hurried: Callable[[], bool] = interrupt.hurried,
     ) -> None:
-        self.search = start(None if on_best is None else self._relay)
+        self.search = start(None if on_best is None else self._tell_best)
         self._on_best, self._leaving, self._hurried = on_best, leaving, hurried
+        self._watched = has_own_functions(self.search.setup)
+        self._orders: SimpleQueue[float | None] = SimpleQueue()
         self._events: SimpleQueue[str | BaseException] = SimpleQueue()
         self._told = threading.Semaphore(0)
 
-    def advance(self, iterations: float = math.inf) -> str | None:
-        """Run a segment; return who gives no answer, if the search had to be given up, or None."""
-        threading.Thread(target=self._advance, args=(iterations,), daemon=True).start()
+    def __enter__(self) -> Supervised:
+        if self._watched:
+            threading.Thread(target=self._work, daemon=True).start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._orders.put(None)
+
+    def advance(self, iterations: float = math.inf) -> None:
+        """Run a segment; a function that gives no answer ends it by `GivenUpError`."""
+        if not self._watched:
+            self.search.advance(iterations)
+            return
+        self._orders.put(iterations)
         iteration, moved = self.search.iteration, time.perf_counter()
         while True:
             try:
@@ -81,16 +92,22 @@ class Supervised:
                 if self.search.iteration != iteration:
                     iteration, moved = self.search.iteration, now
                 if now - moved >= self._patience():
-                    return f"{running(self.search)} {NO_ANSWER}"
+                    raise GivenUpError(self.search.called()) from None
                 continue
             if isinstance(event, BaseException):
                 raise event
             if event == "done":
-                return None
+                return
             assert self._on_best is not None
             self._on_best(self.search)
             moved = time.perf_counter()
             self._told.release()
+
+    def finish(self) -> Search:
+        """Run the search to its end, or until it is asked to leave, and return it."""
+        while self.search.reason_to_stop() is None and not self._leaving():
+            self.advance()
+        return self.search
 
     def _patience(self) -> float:
         """Return how many seconds without an iteration are borne as things stand."""
@@ -101,31 +118,61 @@ class Supervised:
             return PATIENCE
         if self.search.elapsed > limit:
             return max(PATIENCE, min(PATIENCE_SHARE * limit, MOST_PATIENCE))
-        return math.inf
+        # What is written in Python may take its time.
+        return math.inf if self.search.in_python else STUCK
 
-    def _advance(self, iterations: float) -> None:
+    def _work(self) -> None:
+        for iterations in iter(self._orders.get, None):
+            try:
+                self.search.advance(iterations)
+            except BaseException as error:
+                self._events.put(error)
+            else:
+                self._events.put("done")
+
+    def _tell_best(self, search: Search) -> None:
+        if self._watched:
+            self._events.put("best")
+            self._told.acquire()
+        elif self._on_best is not None:
+            self._on_best(search)
+
+
+def watch(works: Sequence[Callable[[], Found]], moves: Callable[[], object], called: Callable[[], str]) -> list[Found]:
+    """Do compiled works, each in a thread of its own, and return what they do; one that gets stuck is given up.
+
+    ``moves`` returns something else whenever anything has moved, ``called`` which function was called last.
+    """
+    found: SimpleQueue[tuple[int, Found | BaseException]] = SimpleQueue()
+
+    def run(number: int) -> None:
         try:
-            self.search.advance(iterations)
+            found.put((number, works[number]()))
         except BaseException as error:
-            self._events.put(error)
+            found.put((number, error))
+
+    for number in range(len(works)):
+        threading.Thread(target=run, args=(number,), daemon=True).start()
+    done: dict[int, Found] = {}
+    last, moved = moves(), time.perf_counter()
+    while len(done) < len(works):
+        try:
+            number, result = found.get(timeout=_LOOK)
+        except Empty:
+            now, at = time.perf_counter(), moves()
+            if at != last:
+                last, moved = at, now
+            patience = HURRIED_PATIENCE if interrupt.hurried() else PATIENCE if interrupt.leaving() else STUCK
+            if now - moved >= patience:
+                raise GivenUpError(called()) from None
+        except KeyboardInterrupt:
+            last = moves()
+            time.sleep(HURRIED_PATIENCE)
+            if moves() == last:
+                raise GivenUpError(called()) from None
+            raise
         else:
-            self._events.put("done")
-
-    def _relay(self, search: Search) -> None:
-        self._events.put("best")
-        self._told.acquire()
-
-
-def running(search: Search) -> str:
-    """Return what a search called last, as sentences name it: ``operator 'mine'``."""
-    setup = search.setup
-    index, kind = divmod(search.running, KINDS)
-    if kind == DESTROYING:
-        return f"operator {setup.portfolio.destroys[index].name!r}"
-    if kind == REPAIRING:
-        return f"operator {setup.portfolio.repairs[index].name!r}"
-    if kind == ACCEPTING:
-        return f"acceptance rule {type(setup.acceptance).__name__!r}"
-    if kind == STOPPING:
-        return f"stopping rule {setup.stop.rules[index].name!r}"
-    return f"selector {setup.selector.name!r}"
+            if isinstance(result, BaseException):
+                raise result
+            done[number] = result
+    return [done[number] for number in range(len(works))]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,9 +15,11 @@ from neuralns.operators.portfolio import Portfolio
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.search.acceptance.rule import Acceptance
+from neuralns.search.interrupt import Interrupts
 from neuralns.search.search import Search
 from neuralns.search.setup import Scale, make_setup, prepare
 from neuralns.search.stopping import Stop
+from neuralns.search.supervision import Supervised
 from neuralns.selection.fixed import Fixed, fixed_pairs
 
 TRIAL_SEED = 1_000_000
@@ -38,13 +41,22 @@ class Trials:
     initial: Solution | str | os.PathLike[str] = "savings"
     acceptance: Acceptance | None = None
     workers: int = 1
+    found: list[Solution] = field(default_factory=list, compare=False)
+    """The best solution of each trial that has ended."""
 
     def best_fixed(self) -> Fixed:
-        """Return the best pair."""
+        """Return the best pair.
+
+        A function that gives no answer, or fails, ends all trials by `GivenUpError`. A signal ends them, too, and is
+        passed on.
+        """
         pairs = fixed_pairs(self.portfolio)
         trials = [(pair, instance) for pair in pairs for instance in self.instances]
-        with ThreadPoolExecutor(self.workers) as pool:
+        with Interrupts(patient=True) as interrupts, ThreadPoolExecutor(self.workers) as pool:
             found = list(pool.map(lambda trial: self._cost(*trial), trials))
+        if interrupts.caught is not None:
+            signal.raise_signal(signal.Signals[interrupts.caught])
+            return pairs[0]
         costs = np.array(found).reshape(len(pairs), len(self.instances))
         return pairs[int((costs / costs.min(axis=0)).mean(axis=1).argmin())]
 
@@ -56,7 +68,10 @@ class Trials:
             acceptance=self.acceptance, seed=start_seed,
         )  # fmt: skip
         prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop)
-        search = Search(setup, search_seed, time.perf_counter())
-        while search.reason_to_stop() is None:
-            search.advance()
-        return search.best().cost
+        with Supervised(lambda hook: Search(setup, search_seed, time.perf_counter(), hook)) as supervised:
+            try:
+                search = supervised.finish()
+            finally:
+                # One that was given up may have been writing it.
+                self.found.extend(best for best in [supervised.search.best()] if not best.broken_rules())
+        return search.penalised_cost

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import ModuleType
 
 from neuralns.errors import InputError
-from neuralns.files import run_python_file
+from neuralns.operators.own_file import run_python_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.learned_roulette import learned_roulette
@@ -134,24 +135,29 @@ _ELSEWHERE = {
 }
 
 
+def selectors_in(module: ModuleType) -> tuple[dict[str, Selector], dict[str, type[Selector]]]:
+    """Return the selectors that a user's file holds, by name: instances, and classes of its own."""
+    content = vars(module).items()
+    instances = {key: value for key, value in content if isinstance(value, Selector)}
+    classes = {
+        key: value
+        for key, value in content
+        # A class that the file imports is not its own.
+        if isinstance(value, type) and issubclass(value, Selector) and value.__module__ == module.__name__
+    }
+    return instances, classes
+
+
 def load_selector(path: str, name: str = "") -> Selector:
     """Run a user's Python file and return the selector that it holds: an instance, or a class to make one of.
 
     A file with several is asked for one by its ``name``; instances come before the classes that they are made of.
     """
-    module = run_python_file(path)
-    instances: dict[str, Selector | type[Selector]] = {}
-    classes: dict[str, Selector | type[Selector]] = {}
-    for key, value in vars(module).items():
-        if isinstance(value, Selector):
-            instances[key] = value
-        # A class that the file imports is not its own.
-        elif isinstance(value, type) and issubclass(value, Selector) and value.__module__ == module.__name__:
-            classes[key] = value
-    known = {**instances, **classes}
+    instances, classes = selectors_in(run_python_file(path))
+    known: dict[str, Selector | type[Selector]] = {**instances, **classes}
     if name and name not in known:
         raise InputError(f"{path}: holds no selector {name!r} (its selectors: {', '.join(known) or 'none'}).")
-    choices = {name: known[name]} if name else instances or classes
+    choices = {name: known[name]} if name else {key: known[key] for key in instances or classes}
     if not choices:
         raise InputError(f"{path}: holds no selector (write a subclass of neuralns.Selector, or an instance of one).")
     if len(choices) > 1:

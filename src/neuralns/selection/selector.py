@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from numba import types
 
 from neuralns.compiled.calls import caller
+from neuralns.compiled.failures import said
 from neuralns.compiled.structs import Struct, StructType, anything, at_address
-from neuralns.errors import OperatorError
+from neuralns.errors import NeuralnsError, OperatorError
 from neuralns.operators.registry import compile_own
 from neuralns.routes.layout import state_type
 
@@ -135,8 +136,22 @@ class Selector:
 
 
 def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int) -> Struct:
-    """Return the memory that a selector starts with; anything else that its `start` returns is refused."""
-    memory: Any = selector.start(portfolio, customers)
+    """Return the memory that a selector starts with; a `start` that takes or returns anything else is refused."""
+    taken = inspect.signature(selector.start)
+    try:
+        taken.bind(portfolio, customers)
+    except TypeError:
+        raise OperatorError(
+            f"selector {selector.name!r}: 'start' takes ({', '.join(('self', *taken.parameters))}), but has to take "
+            "(self, portfolio, customers)."
+        ) from None
+    try:
+        memory: Any = selector.start(portfolio, customers)
+    except NeuralnsError:
+        raise
+    except Exception as error:
+        how = said(error, type(error), error.__traceback__)
+        raise OperatorError(f"selector {selector.name!r}: 'start' failed ({how}).") from error
     own: Any = type(selector)
     if not isinstance(memory, Struct) or memory.type != memory_type(own):
         raise OperatorError(

@@ -127,7 +127,7 @@ def test_a_solution_is_told_by_its_content_whatever_the_name(tmp_path: Path, kin
 def test_a_name_that_says_no_format_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=rf"{name}: the file name must end with \.vrp or \.json\.$"):
         write_instance(texts.TINY, tmp_path / name)
-    with pytest.raises(InputError, match=rf"{name}: the file name must end with \.sol or \.json\.$"):
+    with pytest.raises(InputError, match=rf"{name}: the file name must end with \.sol or \.json or \.csv\.$"):
         write_solution(texts.SERVED, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import texts
-from neuralns import InputError, read, read_solution, savings
+from neuralns import InputError, Solution, read, read_solution, read_spreadsheet, savings, write_solution
 
 ODD_NUMBERS = ["", "0", "-1", "2.5", "7", "1e200", "1e-320", "1e400", "nan", "-inf", "9" * 40, "9" * 5000, "0" * 5000]
 ODD_WORDS = ["1_0", "٣", "0x1", "1\xa02", "null", "true", '"a"', "[1]", "{}", "[" * 3000, ":", "#", "EOF", "X_SECTION"]
@@ -88,6 +88,38 @@ def test_a_damaged_instance_file_is_refused_or_gives_an_instance_to_work_with(
     assert all(1 <= customer <= instance.customers for customer in instance.unservable)
     if not (instance.timed or instance.max_distance is not None or instance.may_leave_out):
         assert savings(instance).faults() == []
+
+
+TABLES = {
+    "stops.csv": """name;lat;lon;demand;earliest;latest;service
+depot;52,52;13,40;;08:00;17:00;
+A;52,53;13,42;4;08:30;12:00;10
+B;52,50;13,38;3;09:00;15:00;00:15
+""",
+    "fleet.csv": "vehicles,capacity,start,max_duration\n3,10,08:00,480\n",
+    "minutes.csv": ",depot,A,B\ndepot,0,7,8\nA,6,0,13\nB,8,14,0\n",
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_damaged_spreadsheet_is_refused_or_gives_an_instance_to_plan_with(
+    kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for name, text in TABLES.items():
+        (folder / name).write_bytes(data.draw(damaged(text)) if name == kind else text.encode())
+    try:
+        instance = read_spreadsheet(folder / "stops.csv", folder / "fleet.csv", matrix=folder / "minutes.csv")
+    except InputError as error:
+        assert_sentence(error, folder)
+        return
+    plan = Solution(instance, [range(1, instance.customers + 1)])
+    assert plan.unserved == ()
+    assert bool(plan.faults()) >= bool(instance.unservable)
+    write_solution(plan, folder / "routes.csv")
+    assert read_solution(instance, folder / "routes.csv") == plan
 
 
 @pytest.mark.parametrize("kind", texts.SOLUTIONS)

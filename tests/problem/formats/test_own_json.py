@@ -145,6 +145,10 @@ def test_malformed_json_is_refused(tmp_path: Path, text: str, sentence: str) -> 
         ('{"format": "neuralns-solution", "version": 1}', "'routes' must be a list of lists of customer numbers"),
         ('{"format": "neuralns-solution", "version": 1, "routes": [[1.5]]}', "'routes' must be a list of lists"),
         ('{"format": "neuralns-solution", "version": 1, "routes": [1, 2]}', "'routes' must be a list of lists"),
+        (
+            '{"format": "neuralns-solution", "version": 1, "routes": [[1]],\n"starts": [8]}',
+            ", line 2: field 'starts' is not known, only format, version, instance, cost",
+        ),
     ],
 )
 def test_a_broken_solution_is_refused_with_the_field(tmp_path: Path, text: str, sentence: str) -> None:

@@ -14,6 +14,15 @@ import texts
 from neuralns import InputError, Solution, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.vrplib import (
+    NEEDED_KEYS,
+    NEEDED_SECTIONS,
+    RULE_KEYS,
+    RULE_SECTIONS,
+    TYPES,
+    WEIGHT_TYPES,
+    WITHOUT_MEANING,
+)
 from texts import assert_same, written
 
 SYMMETRIC = [[0, 5, 10, 6], [5, 0, 5, 4], [10, 5, 0, 7], [6, 4, 7, 0]]
@@ -478,3 +487,11 @@ def test_a_broken_matrix_is_refused_with_its_line_and_value(
 def test_any_other_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match=r"tiny\.vrp"):
         read_instance(written(tmp_path, text))
+
+
+def test_the_documentation_says_what_is_supported() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "solve.md").read_text(encoding="utf-8")
+    table = page.partition("## What is supported")[2].partition("\n## ")[0]
+    keys = NEEDED_KEYS | NEEDED_SECTIONS | RULE_KEYS | RULE_SECTIONS | WITHOUT_MEANING
+    for word in (*TYPES, *WEIGHT_TYPES, *keys):
+        assert re.search(rf"`{word}(_SECTION)?`", table), word

@@ -17,8 +17,15 @@ from neuralns.problem.formats.own_json import (
     read_json_instance,
     read_json_solution,
 )
+from neuralns.problem.formats.route_table import (
+    is_own_route_table,
+    is_route_table,
+    read_route_table,
+    route_table_text,
+)
 from neuralns.problem.formats.sol import is_own_sol, read_sol, sol_text
 from neuralns.problem.formats.solomon import is_solomon, read_solomon
+from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet_text
 from neuralns.problem.formats.text import FilePath, naming, read_text
 from neuralns.problem.formats.vrplib import read_vrplib, vrplib_text
 from neuralns.problem.instance import Instance
@@ -54,19 +61,21 @@ def anything(text: str) -> bool:
 INSTANCE_FORMATS = (
     InstanceFormat(is_json, read_json_instance, ".json", json_instance_text),
     InstanceFormat(is_solomon, read_solomon),
+    InstanceFormat(is_spreadsheet, read_spreadsheet_text),
     InstanceFormat(anything, read_vrplib, ".vrp", vrplib_text),
 )
 SOLUTION_FORMATS = (
     SolutionFormat(is_json, read_json_solution, ".json", json_solution_text),
+    SolutionFormat(is_route_table, read_route_table, ".csv", route_table_text),
     SolutionFormat(anything, read_sol, ".sol", sol_text),
 )
 
 INSTANCE_SUFFIXES = (".vrp", ".json")
-SOLUTION_SUFFIXES = (".sol", ".json")
+SOLUTION_SUFFIXES = (".sol", ".json", ".csv")
 
 
 def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
-    """Read an instance file: VRPLIB, Solomon or JSON, told apart by its content.
+    """Read an instance file: VRPLIB, Solomon, JSON or a spreadsheet's CSV, told apart by its content.
 
     Parameters
     ----------
@@ -100,14 +109,14 @@ def write_instance(instance: Instance, path: str | os.PathLike[str]) -> None:
 
 
 def read_solution(instance: Instance, path: str | os.PathLike[str]) -> Solution:
-    """Read routes from a ``.sol`` or JSON file; the solution is not checked (see `Solution.faults`)."""
+    """Read routes from a ``.sol``, JSON or CSV file; the solution is not checked (see `Solution.faults`)."""
     text = read_text(path)
     form = next(form for form in SOLUTION_FORMATS if form.recognises(text))
     return form.read(instance, path, text)
 
 
 def write_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
-    """Write a solution as CVRPLIB's ``.sol`` or as ``.json``, as the file name ends.
+    """Write a solution as CVRPLIB's ``.sol``, as ``.json``, or with its timetable as ``.csv``, as the file name ends.
 
     The last line of a ``.sol`` file says that neuralns wrote it; such a file beside an instance is not taken for its
     best known solution.
@@ -121,7 +130,7 @@ def write_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
 def is_own_solution(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file is a solution that neuralns wrote."""
     text = read_text(path)
-    return is_own_json_solution(text) if is_json(text) else is_own_sol(text)
+    return is_own_json_solution(text) if is_json(text) else is_own_sol(text) or is_own_route_table(text)
 
 
 def check_solution_path(path: str | os.PathLike[str]) -> None:

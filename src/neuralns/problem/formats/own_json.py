@@ -23,14 +23,16 @@ FORM_VERSION = 1
 INSTANCE_FIELDS = (
     "format", "version", "name", "capacity", "rounding", "vehicle_cost", "best_known",
     "demands", "coordinates", "matrix", "windows", "service", "durations", "vehicles", "max_duration", "max_distance",
-    "distance_cost", "duration_cost", "names",
+    "distance_cost", "duration_cost", "names", "clock",
 )  # fmt: skip
 """The fields of an instance, which ``instance.schema.json`` describes."""
 OPTIONAL: dict[str, float | None] = {
     "windows": None, "service": None, "durations": None, "vehicles": None, "max_duration": None, "max_distance": None,
-    "distance_cost": 1.0, "duration_cost": 0.0, "names": None,
+    "distance_cost": 1.0, "duration_cost": 0.0, "names": None, "clock": None,
 }  # fmt: skip
 """Fields that are written only where they say something, and what leaving them out means."""
+SOLUTION_FIELDS = ("format", "version", "instance", "cost", "rounding", "vehicle_cost", "routes")
+"""The fields of a solution."""
 
 
 def is_json(text: str) -> bool:
@@ -59,6 +61,10 @@ def read_json_solution(instance: Instance, path: FilePath, text: str) -> Solutio
     """Read the routes from the text of a JSON file; cost and rounding follow from the instance."""
     data = _parse(path, text)
     _expect_form(path, data, SOLUTION_FORM)
+    for key in data:
+        if key not in SOLUTION_FIELDS:
+            where = f", line {line}" if (line := _line_of(text, key)) else ""
+            raise InputError(f"{path}{where}: field {key!r:.60} is not known, only {', '.join(SOLUTION_FIELDS)}.")
     routes = data.get("routes")
     if not isinstance(routes, list) or not all(
         isinstance(route, list) and all(type(customer) is int for customer in route) for route in routes

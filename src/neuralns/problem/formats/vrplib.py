@@ -21,6 +21,7 @@ from neuralns.problem.formats.text import (
     check_windows,
     finite,
     naming,
+    numbers,
     parts_ignored,
     plain,
     published_rounding,
@@ -342,7 +343,7 @@ def _matrix(path: FilePath, given: Specification, table: Sequence[Row], nodes: i
             f"{path}, line {given.line}: EDGE_WEIGHT_FORMAT {form!r} is not known, "
             f"only {', '.join([*sizes, *same_stream])}."
         )
-    values = np.array([finite(path, line, word) for line, words in table for word in words])
+    values = np.array([value for row in numbers(path, table) for value in row])
     if len(values) != sizes[row_form]:
         where = f", line {table[-1][0]}" if table else ""
         raise InputError(

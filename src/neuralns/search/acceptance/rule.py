@@ -12,7 +12,8 @@ from neuralns.compiled.caching import inlined
 from neuralns.compiled.calls import address_of, caller
 from neuralns.errors import InputError, OperatorError
 from neuralns.operators.registry import compile_own
-from neuralns.problem.instance import LARGEST
+from neuralns.problem.initial import nearest_neighbours
+from neuralns.problem.instance import LARGEST, Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.layout import state_type
 
@@ -20,6 +21,8 @@ DEFAULT_START = 2.0
 """Start temperature in units of the initial solution's mean distance between consecutive customers."""
 DEFAULT_END_SHARE = 0.03
 """End temperature as a share of the start temperature."""
+TIMED_START, TIMED_END = 3.0, 0.1
+"""With windows: temperatures in units of the mean distance of customers from their five nearest."""
 
 _threshold = types.float64(state_type)
 _accepts = types.boolean(state_type, types.float64)
@@ -87,7 +90,7 @@ class Falling(Acceptance):
     """A rule with a temperature that falls geometrically while the time or the iterations of the run are used up.
 
     Left out, the start is twice the mean distance between consecutive customers on the initial solution's routes, the
-    end 3 % of the start.
+    end 3 % of the start; with windows they are 3 and 0.1 times the mean distance of customers from their five nearest.
     """
 
     start: float | None = None
@@ -106,10 +109,25 @@ class Falling(Acceptance):
             raise InputError(f"end {self.what} {self.end} must not be above the start {self.what} {self.start}.")
 
     def temperatures(self, initial: Solution) -> tuple[float, float]:
-        start = self.start
+        start, share = self.start, DEFAULT_END_SHARE
         if start is None:
-            start = max(DEFAULT_START * _mean_step(initial), self.end or 0.0, 1e-9)
-        return start, start * DEFAULT_END_SHARE if self.end is None else self.end
+            typical = DEFAULT_START * _mean_step(initial)
+            if initial.instance.timed:
+                # Routes with windows go back and forth: their steps say little.
+                typical, share = TIMED_START * _mean_nearest(initial.instance), TIMED_END / TIMED_START
+            start = max(typical, self.end or 0.0, 1e-9)
+        return start, start * share if self.end is None else self.end
+
+
+def _mean_nearest(instance: Instance) -> float:
+    """Return the mean distance of customers from their five nearest, in the units of the objective."""
+    nearest = nearest_neighbours(instance, 5)[1:]
+    if nearest.shape[1] == 0:
+        return 0.0
+    tails = np.repeat(np.arange(1, instance.customers + 1), nearest.shape[1])
+    heads = nearest.ravel()
+    steps = instance.distance_cost * instance.legs(tails, heads).mean()
+    return float(steps + instance.duration_cost * instance.times(tails, heads).mean())
 
 
 def _mean_step(solution: Solution) -> float:

@@ -1,0 +1,375 @@
+"""Operators and selectors of your own put to the test: with bounds checked, on small instances of many kinds."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+from neuralns.compiled.structs import Struct
+from neuralns.errors import InputError, NeuralnsError
+from neuralns.operators.own_file import run_python_file
+from neuralns.operators.portfolio import Portfolio, make_portfolio
+from neuralns.operators.registry import Operator, operator, operators
+from neuralns.problem.initial import random_tours
+from neuralns.problem.instance import Instance
+from neuralns.problem.solution import Solution
+from neuralns.routes.edits import NOTHING_WRONG, close_empty_routes
+from neuralns.routes.journal import checkpoint
+from neuralns.routes.transfer import State, new_state, routes_of
+from neuralns.selection.in_python import Outcome, Situation
+from neuralns.selection.names import selectors_in
+from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REPAIR, Selector, new_memory_of
+
+SECONDS = 10.0
+"""Seconds that the calls of an operator or selector may take in all, compilation not counted."""
+ROUNDS = 60
+PAIRS = 10
+"""Pairs that a selector chooses in each round."""
+CHOICES = ("random-node", "zone", "greedy", "regret-2")
+"""Operators that a selector chooses among, if it was not made for certain ones."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a test found.
+
+    Attributes
+    ----------
+    name, phase
+        The operator, of phase ``destroy`` or ``repair``, or the selector, of phase ``selector``.
+    fault
+        What is wrong, in a sentence, or None.
+    microseconds
+        Mean time of a call (of a decision and its update) on these small instances, with bounds checked.
+    """
+
+    name: str
+    phase: str
+    fault: str | None
+    microseconds: float | None = None
+
+
+def check(path: str | os.PathLike[str], seconds: float = SECONDS, *, python: bool = False) -> tuple[Report, ...]:
+    """Put every operator and every selector of a file to the test, each in a process of its own.
+
+    Found are: an index out of bounds, a broken contract (quota, everybody served, limits kept, cost as recomputed; an
+    operator chosen that there is), routes or choices that differ for the same seed, calls that take ``seconds`` in all
+    (an endless loop), and ``numpy.random``.
+
+    With ``python`` nothing of the file is compiled, and all runs in this process without a limit: the functions can
+    print, and stop at ``breakpoint()``.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InputError(f"{path}: cannot be read (no such file).")
+    before = {entry.name: entry for entry in operators()}
+    module = run_python_file(source)
+    found: list[tuple[str, str]] = [
+        (entry.name, entry.phase) for entry in operators() if before.get(entry.name) is not entry
+    ]
+    # Where there are instances, the classes that they are made of are not asked for.
+    instances, classes = selectors_in(module)
+    found += [(name, "selector") for name in instances or classes]
+    if not found:
+        raise InputError(f"{path}: holds neither an operator (neuralns.destroy, neuralns.repair) nor a selector.")
+    if python:
+        return tuple(_in_python(source, *each) for each in found)
+    with tempfile.TemporaryDirectory(prefix="neuralns-check-") as folder:
+        return tuple(_in_a_process(source, *each, folder, seconds) for each in found)
+
+
+def check_operators(
+    path: str | os.PathLike[str], seconds: float = SECONDS, *, python: bool = False
+) -> tuple[Report, ...]:
+    """Put every operator of a file to the test (see `check`)."""
+    return tuple(report for report in check(path, seconds, python=python) if report.phase != "selector")
+
+
+def check_selectors(
+    path: str | os.PathLike[str], seconds: float = SECONDS, *, python: bool = False
+) -> tuple[Report, ...]:
+    """Put every selector of a file to the test (see `check`)."""
+    return tuple(report for report in check(path, seconds, python=python) if report.phase == "selector")
+
+
+def _in_a_process(source: Path, name: str, phase: str, folder: str, seconds: float) -> Report:
+    # Compiled anew with checks of bounds, in a folder of its own.
+    environment = os.environ | {"NUMBA_CACHE_DIR": folder, "NUMBA_BOUNDSCHECK": "1"}
+    program = "from neuralns.testing import main; main()"
+    command = [sys.executable, "-c", program, str(source), name, phase, str(seconds)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode == 0:
+        return Report(name, phase, *json.loads(done.stdout.splitlines()[-1]))
+    if done.returncode == -signal.SIGALRM:
+        what = f"gave no answer in {seconds:g} s (an endless loop?)"
+    else:
+        last = "".join(done.stderr.splitlines()[-1:])
+        what = f"ended the process (exit code {done.returncode}{last and ': '}{last})"
+    return Report(name, phase, f"{_called(name, phase)} {what}.")
+
+
+def _called(name: str, phase: str) -> str:
+    return f"{'selector' if phase == 'selector' else 'operator'} {name!r}"
+
+
+def main() -> None:
+    """Test one operator or selector in this process, and print its fault and its speed as JSON."""
+    path, name, phase, seconds = sys.argv[1:]
+    module = run_python_file(path)
+    print(json.dumps(_try(Path(path), module, name, phase, float(seconds))), flush=True)
+
+
+def _in_python(source: Path, name: str, phase: str) -> Report:
+    """Test one operator or selector uncompiled."""
+    module = run_python_file(source)
+    for key, value in [*vars(module).items()]:
+        if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__:
+            setattr(module, key, value.py_func)
+    return Report(name, phase, *_try(source, module, name, phase, None))
+
+
+class _Fault(Exception):  # noqa: N818 (what is wrong, as the end of a sentence)
+    pass
+
+
+def _try(source: Path, module: Any, name: str, phase: str, seconds: float | None) -> tuple[str | None, float | None]:
+    """Return the fault of an operator or selector, and the microseconds of a call.
+
+    If no ``seconds`` are given, it runs uncompiled.
+    """
+    who, python = _called(name, phase), seconds is None
+    line = _line_of_numpy_random(source)
+    try:
+        if phase == "selector":
+            trial: _OperatorTrial | _SelectorTrial = _SelectorTrial(source, module, name, python)
+        else:
+            trial = _OperatorTrial(operator(name), python)
+    except NeuralnsError as error:
+        return str(error), None
+    if line is not None and trial.runs_compiled:
+        return f"{source}, line {line}: numpy.random makes runs that cannot be repeated; use random(state).", None
+    _prepare()
+    if seconds is not None:
+        # Compiled code cannot be interrupted, but its process ends at the signal.
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    spent, calls = 0.0, 0
+    for number in range(ROUNDS):
+        instance = _instance(number)
+        found = []
+        for _ in range(2):
+            state = new_state(instance, number, history=True, solution=random_tours(instance, number))
+            checkpoint(state)
+            try:
+                took, count, result = trial.run(state, instance, 1 + number % instance.customers)
+            except _Fault as fault:
+                return f"{who} {fault}, {instance.customers} customers, seed {number}.", None
+            except NeuralnsError as error:
+                return str(error), None
+            except Exception as error:
+                return f"{who}: {_place(error, source)} ({type(error).__name__}: {error}).", None
+            spent, calls = spent + took, calls + count
+            found.append(result)
+        if found[0] != found[1]:
+            return f"{who} {trial.differs} when it is called again with the same seed.", None
+    if seconds is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+    return None, 1e6 * spent / calls
+
+
+class _OperatorTrial:
+    """An operator applied once, its partner doing the other half."""
+
+    differs = "finds other routes"
+    runs_compiled = True
+
+    def __init__(self, entry: Operator, python: bool) -> None:
+        self._entry = entry
+        self._partner = operator("greedy" if entry.phase == "destroy" else "random-node")
+        self._apply: Callable[..., None] = _uncompiled(entry) if python else entry.apply
+        _ = self._partner.compiled, python or entry.compiled
+
+    def run(self, state: State, instance: Instance, quota: int) -> tuple[float, int, Any]:
+        destroys = self._entry.phase == "destroy"
+        if not destroys:
+            self._partner.apply(state, quota)
+        begin = time.perf_counter()
+        self._apply(*(state, quota)[: 2 if destroys else 1])
+        spent = time.perf_counter() - begin
+        _expect_contract(self._entry, state, quota)
+        if destroys:
+            self._partner.apply(state)
+        _expect_routes(state, instance)
+        return spent, 1, routes_of(state)
+
+
+class _SelectorTrial:
+    """A selector that chooses some pairs in a row, all of them accepted."""
+
+    differs = "makes other choices"
+
+    def __init__(self, source: Path, module: Any, name: str, python: bool) -> None:
+        self._source, self._name, self._python = source, name, python
+        self._selector = self._made(module)
+        self.runs_compiled = self._selector.asked_every == 0
+        own = type(self._selector)
+        # What cannot be compiled is refused uncompiled as well.
+        compiled = self._selector.functions()
+        self._choose: Any = own.choose if python else compiled[0]
+        self._update: Any = own.update if python else compiled[1]
+        self._portfolio: Portfolio = make_portfolio("own", self._selector.made_for() or CHOICES)
+        for entry in (*self._portfolio.destroys, *self._portfolio.repairs):
+            _ = entry.compiled
+
+    def _made(self, module: Any) -> Selector:
+        instances, classes = selectors_in(module)
+        if self._name in instances:
+            return instances[self._name]
+        try:
+            return classes[self._name]()
+        except TypeError as error:
+            raise InputError(
+                f"{self._source}: selector {self._name!r} cannot be made without arguments ({error})."
+            ) from None
+
+    def run(self, state: State, instance: Instance, quota: int) -> tuple[float, int, Any]:
+        # One in Python may remember what it was told before: each time a new one is asked.
+        selector = self._selector if self.runs_compiled else self._made(run_python_file(self._source))
+        portfolio, status = self._portfolio, state.status
+        memory: Any = new_memory_of(selector, portfolio, instance.customers)
+        seen, kept = (_Plain(state), _Plain(memory)) if self._python else (state, memory)
+        names = [tuple(entry.name for entry in part) for part in (portfolio.destroys, portfolio.repairs)]
+        status.start = status.current = status.best = state.cost
+        status.quota = quota
+        choices, spent = [], 0.0
+        for iteration in range(PAIRS):
+            status.iteration, status.left = iteration, 1.0 - iteration / PAIRS
+            begin, before = time.perf_counter(), state.cost
+            if not self.runs_compiled:
+                costs = status.current, status.best, status.start
+                pair = selector.ask(Situation(iteration, *costs, status.left, names[0], names[1]), memory)
+            destroy = self._chosen(self._choose(kept, seen, DESTROY), "destroy", names[0])
+            spent += time.perf_counter() - begin
+            portfolio.destroys[destroy].apply(state, quota)
+            begin = time.perf_counter()
+            repair = self._chosen(self._choose(kept, seen, REPAIR), "repair", names[1])
+            spent += time.perf_counter() - begin
+            portfolio.repairs[repair].apply(state)
+            close_empty_routes(state)
+            checkpoint(state)
+            cost = state.cost
+            outcome = BEST if cost < status.best else BETTER if cost < before else ACCEPTED
+            status.current, status.best, status.candidate = cost, min(cost, status.best), cost
+            begin = time.perf_counter()
+            self._update(kept, destroy, repair, outcome, cost - before)
+            if not self.runs_compiled:
+                selector.tell(Outcome(*pair, 1, 1, int(outcome >= BETTER), int(outcome == BEST), cost - before))
+            spent += time.perf_counter() - begin
+            choices.append((destroy, repair))
+        _expect_routes(state, instance)
+        return spent, PAIRS, choices
+
+    def _chosen(self, choice: Any, phase: str, names: tuple[str, ...]) -> int:
+        if not 0 <= choice < len(names):
+            raise _Fault(f"chose {phase} operator {choice}, but there are 0 to {len(names) - 1}")
+        return int(choice)
+
+
+class _Entries(np.ndarray):
+    """An array as functions read it that are not compiled: its entries are Python's numbers, which never overflow."""
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        return found.item() if isinstance(found, np.generic) else found
+
+
+class _Plain(Struct):
+    """A state or memory as functions see it that are not compiled; those of the toolkit take it, too."""
+
+    __slots__ = ()
+
+    def __init__(self, struct: Struct) -> None:
+        for name in Struct.__slots__:
+            object.__setattr__(self, name, getattr(struct, name))
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if isinstance(found, Struct):
+            return _Plain(found)
+        return found.view(_Entries) if isinstance(found, np.ndarray) else found
+
+
+def _uncompiled(entry: Operator) -> Callable[..., None]:
+    def apply(state: State, *arguments: Any) -> None:
+        entry.function(_Plain(state), *arguments, *(value for _, value in entry.parameters))
+
+    return apply
+
+
+def _line_of_numpy_random(source: Path) -> int | None:
+    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("np.random", "numpy.random"):
+            return node.lineno
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("numpy.random"):
+            return node.lineno
+    return None
+
+
+def _prepare() -> None:
+    instance = _instance(0)
+    state = new_state(instance, 0, history=True, solution=random_tours(instance, 0))
+    checkpoint(state)
+    close_empty_routes(state)
+    routes_of(state)
+
+
+def _place(error: Exception, source: Path) -> str:
+    """Return the last line of the user's file that an exception came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == source.resolve()]
+    return f"{source}, line {lines[-1]}" if lines else str(source)
+
+
+def _expect_contract(entry: Operator, state: State, quota: int) -> None:
+    if state.fault != NOTHING_WRONG:
+        what = "removed" if entry.phase == "destroy" else "inserted"
+        raise _Fault(
+            f"{what} customer {state.fault_node}, which cannot be {what} (twice, or at a place off the route?)"
+        )
+    if entry.phase == "destroy" and state.n_removed != quota:
+        raise _Fault(f"removed {state.n_removed} customers, but its quota was {quota}")
+    if entry.phase == "repair" and state.n_removed > 0:
+        raise _Fault(f"left {state.n_removed} customers on the removal list")
+
+
+def _expect_routes(state: State, instance: Instance) -> None:
+    solution = Solution(instance, routes_of(state))
+    faults = solution.faults()
+    if faults:
+        raise _Fault(f"left routes that break a rule ({faults[0].rstrip('.')})")
+    if not np.isclose(solution.cost, state.cost):
+        raise _Fault(f"left a state of cost {state.cost:g}, but its routes cost {solution.cost:g}")
+
+
+def _instance(number: int) -> Instance:
+    """Return a small instance: one customer and more, tight and loose, with points alone or an asymmetric matrix."""
+    rng = np.random.default_rng(number)
+    customers = 1 + number % 30
+    demands = np.r_[0.0, rng.integers(0, 11, customers)]
+    capacity = max(1.0, demands.max()) * (1.0 + 6.0 * rng.random())
+    points = rng.integers(0, 3 if number % 5 == 0 else 100, (customers + 1, 2)).astype(float)
+    matrix = rng.integers(1, 50, (customers + 1, customers + 1)).astype(float) if number % 4 == 0 else None
+    return Instance("small", demands, capacity, points, matrix)

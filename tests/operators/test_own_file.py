@@ -1,0 +1,35 @@
+"""Python files of users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from neuralns import InputError
+from neuralns.operators.own_file import run_python_file
+
+
+def test_files_of_one_name_are_modules_apart(tmp_path: Path) -> None:
+    found = []
+    for folder, value in (("a", 1), ("b", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(f"value = {value}")
+        found.append(run_python_file(tmp_path / folder / "mine.py"))
+    assert [module.value for module in found] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("mine.py", "1 / 0", r"mine\.py: fails when run \(ZeroDivisionError: division by zero\)\.$"),
+        ("mine.py", "def", r"mine\.py: fails when run \(SyntaxError: "),
+        ("mine.txt", "", r"mine\.txt: is not a Python file\.$"),
+        ("absent.py", None, r"absent\.py: cannot be read \(no such file\)\.$"),
+    ],
+)
+def test_a_file_that_does_not_run_is_refused(tmp_path: Path, name: str, content: str | None, sentence: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=sentence):
+        run_python_file(tmp_path / name)

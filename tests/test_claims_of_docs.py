@@ -1,0 +1,224 @@
+"""What README and docs claim is what the results in the repository say."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import invoke
+from neuralns.experiments.solver_runs import SolverRun, mean_gaps
+from neuralns.experiments.store import read_rows
+from neuralns.problem.bundled import bundled_names
+from neuralns.reproduction.contrasts import compare_agents
+from neuralns.reproduction.folder import open_folder
+from neuralns.reproduction.plan import EXPERIMENTS, FULL, INSTANCES, LARGEST
+from neuralns.reproduction.published import published_cells
+from neuralns.reproduction.tables import Place, Tables, make_tables
+
+ROOT = Path(__file__).parents[1]
+
+
+def text_of(page: str) -> str:
+    """A page on one line."""
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+def row_of(page: str, *begin: str) -> list[str]:
+    """The cells after those with which a row of a table begins; the only such row."""
+    found = []
+    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("|") and tuple(cell.strip("| ") for cell in cells[: len(begin)]) == begin:
+            found.append([cell.strip("| ") for cell in cells[len(begin) :]])
+    (row,) = found
+    return row
+
+
+@cache
+def results() -> Tables:
+    return make_tables(EXPERIMENTS, FULL, open_folder(ROOT / "results", FULL, False).results)
+
+
+def mean_of(experiment: str, setting: str, agent: str, statistic: str = "", least: int = 2) -> float:
+    cells = results().cells.items()
+    wanted = (experiment, setting, agent, statistic)
+    return float(np.mean([
+        cell.mean for place, cell in cells
+        if (place.experiment, place.setting, place.agent, place.statistic) == wanted and place.number >= least
+    ]))  # fmt: skip
+
+
+# --- The paper. -------------------------------------------------------------------------------------------------------
+
+
+def test_readings_are_called_fitted_and_their_agreement_no_test() -> None:
+    assert "our readings were fitted to the published columns of random selection and of the learned" in text_of(
+        "README.md"
+    )
+    assert (
+        "fitted to the published columns](#what-the-text-leaves-open-and-how-we-read-it) of RAN and LRW, so that "
+        in (text_of("docs/paper.md"))
+    )
+
+
+def test_where_the_dqn_is_above_the_published_one_and_where_it_is_a_tie() -> None:
+    better = {"table1": 0, "avg": 0, "min": 0}
+    published = published_cells()
+    for place, cell in results().cells.items():
+        if place.agent == "DQN" and place in published and place.number >= 5:
+            difference = cell.mean - published[place].mean
+            better[place.statistic or place.experiment] += (
+                difference > 0 if place.experiment == "table1" else difference < 0
+            )
+    assert f"above the published one in {better['table1']} of Table 1" in text_of("docs/paper.md")
+    assert (
+        f"Table 2 is a tie: F is lower than published in {better['avg']} of the 24 cells on average over a run, and in "
+        f"{better['min']} by the best of a run." in text_of("docs/paper.md")
+    )
+    last = Place("table1", "paper", "R", LARGEST, "DQN")
+    below = f"{results().cells[last].mean:.1f} against {published[last].mean:.1f}"
+    for page in ("README.md", "docs/paper.md"):
+        assert below in text_of(page)
+    assert f"inside ALNS it is a tie (F {mean_of('table2', 'paper', 'DQN', 'avg', 5):.1f} against" in text_of(
+        "README.md"
+    )
+
+
+@pytest.mark.parametrize("setting", ["paper", "distance"])
+def test_means_of_all_agents(setting: str) -> None:
+    assert row_of("docs/paper.md", f"setting `{setting}`") == [
+        f"{mean_of('table1', setting, agent):.1f}" for agent in ("RAN", "LRW", "FIXED", "DQN", "ORACLE")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "experiment", "setting", "statistic"),
+    [
+        ("Table 1, setting `paper`", "table1", "paper", ""),
+        ("Table 1, setting `distance`", "table1", "distance", ""),
+        ("Table 2, setting `paper`", "table2", "paper", "avg"),
+        ("Table 2, setting `distance`", "table2", "distance", "avg"),
+        ("larger instances (GNN), setting `paper`", "scaling", "paper", ""),
+    ],
+)
+def test_in_how_many_cells_the_dqn_differs_from_the_best_fixed_pair(
+    name: str, experiment: str, setting: str, statistic: str
+) -> None:
+    found = compare_agents(results().cells, experiment, setting, "DQN", "FIXED", statistic).values()
+    sign = -1 if statistic else 1
+    sure = [sign * each.difference > 0 for each in found if each.significant]
+    assert row_of("docs/paper.md", name) == [str(len(found)), str(sum(sure)), str(len(sure) - sum(sure))]
+
+
+def test_where_the_oracle_is_below_the_best_fixed_pair() -> None:
+    cells = results().cells
+    below = {
+        setting: sum(
+            each.difference < 0 for each in compare_agents(cells, "table1", setting, "ORACLE", "FIXED").values()
+        )
+        for setting in ("paper", "distance")
+    }
+    assert below["paper"] == 0
+    page = text_of("docs/paper.md")
+    assert "The oracle is no upper bound: it simulates, with noise, one pair ahead of FIXED." in page
+    assert f"its mean is below that of FIXED in {below['distance']} of 33 cells, in setting `paper` in none." in page
+
+
+AGENTS = {
+    "random": "RAN",
+    "classic roulette": "CRW",
+    "learned roulette": "LRW",
+    "DQN": "DQN",
+    "best fixed pair": "FIXED",
+}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_the_pages_have_one_value_for_each_cell_of_table_2(name: str) -> None:
+    known = published_cells()
+    for cell, instance in zip(row_of_selectors(name), INSTANCES, strict=True):
+        places = [Place("table2", "paper", instance, LARGEST, AGENTS[name], statistic) for statistic in ("avg", "min")]
+        expected = [results().cells[place].mean for place in places] + [
+            known[place].mean for place in places if place in known
+        ]
+        assert [float(number) for number in re.findall(r"[\d.]+", cell)] == pytest.approx(expected, abs=0.0501)
+
+
+def test_the_pages_have_one_value_for_each_cell_of_the_larger_instances() -> None:
+    page = (ROOT / "docs/train.md").read_text(encoding="utf-8")
+    table = page[page.index("| instance | agent | 20 |") :].partition("\n\n")[0].splitlines()[2:]
+    names = [(instance, agent) for instance in INSTANCES for agent in ("DQN", "LRW", "FIXED", "RAN")]
+    for line, (instance, agent) in zip(table, names, strict=True):
+        for cell, size in zip(line.strip("| ").split(" | ")[-5:], FULL.sizes, strict=True):
+            figure = results().cells[Place("scaling", "paper", instance, size, agent)]
+            expected = (figure.mean, figure.ci)
+            numbers = [float(number) for number in re.findall(r"[\d.]+", cell)]
+            assert numbers == pytest.approx(expected[: len(numbers)], abs=0.0501)
+
+
+def row_of_selectors(name: str) -> list[str]:
+    """The row of Table 2; other tables of the page have rows of the same names."""
+    page = (ROOT / "docs/selectors.md").read_text(encoding="utf-8")
+    table = page[page.index("| agent | C | R | RC |") :]
+    (row,) = re.findall(rf"^\| {name} \| (.*) \|$", table.partition("\n\n")[0], re.MULTILINE)
+    return [str(cell) for cell in row.split(" | ")]
+
+
+def test_the_command_beside_the_classic_roulette_gives_its_row() -> None:
+    (command,) = re.findall(r"^neuralns (evaluate --agent roulette.*)$", (ROOT / "docs/selectors.md").read_text(), re.M)
+    found = invoke(*command.split(), "--json").json
+    assert row_of_selectors("classic roulette")[0].startswith(f"{found['average']:.1f}, {found['minimum']:.1f} ")
+
+
+# --- Other solvers. ---------------------------------------------------------------------------------------------------
+
+SOLVERS = ("neuralns", "PyVRP", "HGS-CVRP", "OR-Tools", "VROOM")
+
+
+def gaps_of(seconds: int) -> dict[str, dict[str, float]]:
+    return mean_gaps(read_rows(ROOT / "benchmarks" / "results" / f"peers-{seconds}s.csv", SolverRun))
+
+
+def test_the_gaps_of_all_solvers_after_10_and_60_seconds() -> None:
+    short, long = gaps_of(10), gaps_of(60)
+    lines = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").replace("**", "").splitlines()
+    for instance in short:
+        first, second = ([float(cell) for cell in line.split("|")[2:-1]] for line in lines if f"| {instance} |" in line)
+        assert first == [pytest.approx(short[instance][solver], abs=0.0051) for solver in SOLVERS]
+        assert second == [
+            pytest.approx(gaps[instance][solver], abs=0.0051) for gaps in (short, long) for solver in SOLVERS[:3]
+        ]
+
+
+@pytest.mark.parametrize(("seconds", "solvers"), [(10, SOLVERS), (60, SOLVERS[:3])])
+def test_on_how_many_instances_each_solver_is_ahead(seconds: int, solvers: tuple[str, ...]) -> None:
+    alone = dict.fromkeys(solvers, 0)
+    for gaps in gaps_of(seconds).values():
+        first, second, *_ = sorted(solvers, key=lambda solver: gaps[solver])
+        alone[first] += not math.isclose(gaps[first], gaps[second], abs_tol=1e-9)
+    sentence = f"neuralns alone is ahead on {alone['neuralns']} of the twelve, HGS-CVRP on {alone['HGS-CVRP']}"
+    assert sentence in text_of("docs/benchmarks.md")
+
+
+def test_what_is_said_of_small_and_large_instances_and_of_limits_that_were_not_kept() -> None:
+    page, long = text_of("docs/benchmarks.md"), gaps_of(60)
+    for sentence, (low, high), order in (
+        ("HGS-CVRP is ahead (mean gap {:.2f} against {:.2f} %)", (0, 260), ("HGS-CVRP", "neuralns")),
+        ("on the seven from 300 on neuralns is ({:.2f} against {:.2f} %)", (300, 1000), ("neuralns", "HGS-CVRP")),
+    ):
+        some = [gaps for name, gaps in long.items() if low <= int(name[3:6]) <= high]
+        assert sentence.format(*(float(np.mean([gaps[solver] for gaps in some])) for solver in order)) in page
+    runs = read_rows(ROOT / "benchmarks" / "results" / "peers-60s.csv", SolverRun)
+    longest = max(runs, key=lambda run: run.wall)
+    assert f"{longest.solver} took {longest.wall:.0f} s instead of 60 on {longest.instance}" in page
+    assert "measured apart from this repository, which holds neither its runs nor its command" in page
+
+
+def test_which_instances_of_the_comparison_are_bundled() -> None:
+    bundled = [name for name in gaps_of(10) if name in bundled_names()]
+    assert f"{', '.join(bundled[:-1])} and {bundled[-1]} are bundled" in text_of("docs/benchmarks.md")
