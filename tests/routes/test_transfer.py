@@ -163,6 +163,27 @@ def test_the_kind_of_an_instance_is_the_least_that_its_rules_need(given_rules: d
     assert kind_of(rules(**given_rules)) == kind
 
 
+# --- Penalties. ------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=100)
+@given(costly_instances(most=7), st.integers(0, 1000))
+def test_leaving_a_customer_out_costs_more_than_any_routes(instance: Instance, seed: int) -> None:
+    if instance.may_leave_out:
+        assert unserved_cost(instance) >= some_routes(instance, seed).cost
+    else:
+        assert unserved_cost(instance) == np.inf
+
+
+def test_a_customer_far_from_the_others_or_late_is_served_all_the_same() -> None:
+    # From 1 to 2 it is 500, from the depot 1 to each; one vehicle.
+    apart = rules(matrix=[[0, 1, 1], [1, 0, 500], [1, 500, 0]], vehicles=1)
+    assert unserved_cost(apart) > Solution(apart, [[1, 2]]).cost == 502.0
+    # One vehicle leaves 1 at 9 at the latest, and waits for 2 until 900, which costs.
+    late = rules(windows=[[0, 999], [0, 9], [900, 999]], vehicles=1, duration_cost=1.0)
+    assert unserved_cost(late) > Solution(late, [[1, 2]]).cost == 4.0 + 894.0
+
+
 # --- How much an insertion can save. ---------------------------------------------------------------------------------
 
 

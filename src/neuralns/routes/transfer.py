@@ -147,17 +147,32 @@ def servable(instance: Instance) -> npt.NDArray[np.uint8]:
 def unserved_cost(instance: Instance) -> float:
     """Return the penalty of a customer on no route: so high that serving one more always pays.
 
-    It is what it costs to serve everybody by a route of their own; infinite where everybody has to be served.
+    It is more than any routes can cost; infinite where everybody has to be served.
     """
     if not instance.may_leave_out:
         return float("inf")
-    everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
-    length = float((instance.legs(depot, everyone) + instance.legs(everyone, depot)).sum())
-    total = instance.distance_cost * length + instance.vehicle_cost * instance.customers
+    customers = instance.customers
+    total = instance.vehicle_cost * customers
+    if instance.distance_cost > 0:
+        total += instance.distance_cost * _longest(instance, instance.legs, instance.matrix, instance.distances)
     if instance.duration_cost > 0:
-        spans = instance.times(depot, everyone) + instance.times(everyone, depot) + instance.services[1:]
-        total += instance.duration_cost * 2 * float(spans.sum())
+        travel = _longest(instance, instance.times, *_given_times(instance))
+        waiting = customers * max(0.0, float(instance.earliest.max() - instance.earliest[0]))
+        total += instance.duration_cost * (travel + float(instance.services.sum()) + waiting)
     return max(1.0, total)
+
+
+def _longest(instance: Instance, legs: Any, given: Any, rounded: Any) -> float:
+    """Return how long all routes can be at most, of distances given or computed.
+
+    A leg is no longer than the way by the depot and what `most_saved` says.
+    """
+    customers = instance.customers
+    saved = most_saved(instance, given, rounded)
+    if saved == float("inf"):
+        return 2.0 * customers * float(rounded.max())
+    everyone, depot = np.arange(1, customers + 1), np.zeros(customers, np.int64)
+    return float((legs(depot, everyone) + legs(everyone, depot)).sum()) + 2.0 * customers * saved
 
 
 def least_gain(instance: Instance) -> float:
