@@ -14,7 +14,7 @@ import numpy.typing as npt
 from neuralns.errors import InputError, InputWarning
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, agent_named, confidence
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
-from neuralns.search.acceptance.annealing import SimulatedAnnealing
+from neuralns.search.acceptance.annealing import DrawnAfterRepair
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.search import Search
 from neuralns.search.setup import Setup, make_setup, prepare
@@ -23,7 +23,7 @@ from neuralns.search.supervision import Supervised
 from neuralns.selection.selector import Selector, new_memory_of
 
 PAIRS = 20
-ACCEPTANCE = SimulatedAnnealing(100.0, 1.0)
+ACCEPTANCE = DrawnAfterRepair(100.0, 1.0)
 """The paper's simulated annealing: from temperature 100, cooling geometrically."""
 
 

@@ -309,6 +309,8 @@ def _best_timed(state, customer, slot, bound, blink):
     renew(state, slot)
     if state.kind == MEASURED:
         return _best_measured(state, customer, slot, bound, blink)
+    if state.one_matrix != 0:
+        return _best_by_one_matrix(state, customer, slot, bound, blink)
     if state.distances.shape[0] == 0:
         return _best_on_time_on_demand(state, customer, slot, bound, blink)
     return _best_on_time(state, customer, slot, bound, blink)
@@ -342,6 +344,39 @@ def _best_on_time(state, customer, slot, bound, blink):
             break
         left = ready[here]
         before, cut, here = here, arc[here], successor[here]
+    return best if best < bound else np.inf, np.int64(place)
+
+
+@compiled
+def _best_by_one_matrix(state, customer, slot, bound, blink):
+    """Find the best place in time where distances and durations are one symmetric matrix."""
+    distances, arc, successor, ready, late = state.distances, state.arc, state.successor, state.ready, state.late
+    row = np.uint32(customer)
+    earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
+    best, place = bound, np.uint32(0)
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+    to_customer = distances[row, 0]
+    arrival = state.earliest[0] + to_customer
+    while here != 0 and arrival <= latest:
+        from_customer = distances[row, here]
+        cost = to_customer + from_customer - cut
+        if (
+            cost < best
+            and max(arrival, earliest) + service + from_customer <= late[here]
+            and (blink == 0.0 or random(state) >= blink)
+        ):
+            best, place = cost, before
+        to_customer, arrival = from_customer, ready[here] + from_customer
+        before, cut, here = here, arc[here], successor[here]
+    if here == 0 and arrival <= latest:
+        home = distances[row, 0]
+        cost = to_customer + home - cut
+        if (
+            cost < best
+            and max(arrival, earliest) + service + home <= state.latest[0]
+            and (blink == 0.0 or random(state) >= blink)
+        ):
+            best, place = cost, before
     return best if best < bound else np.inf, np.int64(place)
 
 

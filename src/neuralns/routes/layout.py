@@ -95,6 +95,7 @@ FIELDS = (
     _instance("servable", types.uint8),  # whether a customer can be on a route at all
     _instance("durations", dimensions=2),  # as `distances`; those themselves if they are the durations
     _instance("durations_to", dimensions=2),
+    _instance("one_matrix", whole, 0),  # whether distances and durations are one symmetric matrix
     _instance("earliest"),  # start of service
     _instance("latest"),  # with a tolerance for sums
     _instance("service"),

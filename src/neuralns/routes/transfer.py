@@ -106,6 +106,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "servable": servable(instance),
         "durations": times,
         "durations_to": times_to,
+        "one_matrix": int(instance.timed and times is matrix and transposed is matrix and matrix.shape[0] > 0),
         "earliest": np.ascontiguousarray(instance.earliest),
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),

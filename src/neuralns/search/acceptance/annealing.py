@@ -22,3 +22,17 @@ class SimulatedAnnealing(Falling):
     @staticmethod
     def threshold(state):
         return state.status.current - state.status.temperature * np.log(1.0 - random(state))
+
+
+@dataclass(frozen=True)
+class DrawnAfterRepair(Falling):
+    """Simulated annealing whose random number is drawn after the repair, and only for worse candidates.
+
+    Accepts as `SimulatedAnnealing` does, with other random numbers: those that the results of the reproduction were
+    obtained with.
+    """
+
+    @staticmethod
+    def accepts(state, candidate):
+        current = state.status.current
+        return candidate <= current or candidate < current - state.status.temperature * np.log(1.0 - random(state))
