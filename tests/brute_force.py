@@ -56,7 +56,8 @@ def costly_instances(draw: Any, most: int = 7) -> Instance:
         return value if rng.random() < chance else None
 
     def times(high: int) -> Any:
-        return unit * rng.integers(0, high, (nodes, nodes))
+        found = unit * rng.integers(0, high, (nodes, nodes))
+        return np.minimum(found, found.T) if rng.random() < 0.4 else found
 
     costs = [(1.0, 0.0)] * 4 + [(1.0, 0.5), (0.0, 1.0), (2.0, 0.0), (0.25, 3.0)]
     distance_cost, duration_cost = costs[rng.integers(len(costs))]

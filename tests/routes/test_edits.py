@@ -238,8 +238,8 @@ def test_who_is_on_no_route_is_in_the_bank_and_costs_a_penalty() -> None:
     assert banked(state) == [3, 4, 5]
     assert (state.present, state.n_removed, state.n_taken) == (2, 0, 0)
     # A route for everybody, so that one more customer served always pays.
-    assert unserved_cost(instance) == penalty(state, 3) == 2.0 * (1 + 2 + 3 + 4 + 5)
-    assert state.cost == 4.0 + 3 * 30.0
+    assert unserved_cost(instance) == penalty(state, 3) == 1.0 + 2.0 * (1 + 2 + 3 + 4 + 5)
+    assert state.cost == 4.0 + 3 * 31.0
 
 
 def test_customers_of_the_bank_join_the_removal_list_for_a_repair() -> None:
@@ -252,7 +252,7 @@ def test_customers_of_the_bank_join_the_removal_list_for_a_repair() -> None:
     assert (state.present, state.n_taken, state.cost) == (5, 3, 2.0)
     insert(state, 4, state.route[1], 1)
     charge_for_removed(state)
-    assert state.cost == 8.0 + 3 * 30.0
+    assert state.cost == 8.0 + 3 * 31.0
     bank_removed(state)
     assert banked(state) == [2, 3, 5]
     assert (state.present, state.n_removed, state.n_taken) == (2, 0, 0)

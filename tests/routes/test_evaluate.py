@@ -560,6 +560,12 @@ def test_a_place_behind_one_that_is_too_far_is_found_where_detours_save_time() -
     slot = int(state.route[1])
     assert best_insertion(state, 3, slot) == (2.0, 1)
     assert insertion(state, 3, slot, 0) == math.inf
+    # The same with one matrix, alike in both directions, for distances and durations.
+    matrix = np.minimum(durations, durations.T)
+    alike = Instance("alike", [0, 1, 1, 1], 9, matrix=matrix, windows=instance.windows)
+    state = new_state(alike, 0, solution=Solution(alike, [[1, 2]]))
+    assert state.one_matrix == 1
+    assert best_insertion(state, 3, int(state.route[1])) == (1.0, 1)
 
 
 def test_a_removal_that_makes_a_route_late_saves_its_way_and_no_time() -> None:

@@ -353,15 +353,17 @@ def _best_by_one_matrix(state, customer, slot, bound, blink):
     distances, arc, successor, ready, late = state.distances, state.arc, state.successor, state.ready, state.late
     row = np.uint32(customer)
     earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
+    last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     to_customer = distances[row, 0]
     arrival = state.earliest[0] + to_customer
-    while here != 0 and arrival <= latest:
+    while here != 0 and arrival <= last:
         from_customer = distances[row, here]
         cost = to_customer + from_customer - cut
         if (
             cost < best
+            and arrival <= latest
             and max(arrival, earliest) + service + from_customer <= late[here]
             and (blink == 0.0 or random(state) >= blink)
         ):

@@ -160,7 +160,7 @@ def unserved_cost(instance: Instance) -> float:
         travel = _longest(instance, instance.times, *_given_times(instance))
         waiting = customers * max(0.0, float(instance.earliest.max() - instance.earliest[0]))
         total += instance.duration_cost * (travel + float(instance.services.sum()) + waiting)
-    return max(1.0, total)
+    return 1.0 + total
 
 
 def _longest(instance: Instance, legs: Any, given: Any, rounded: Any) -> float:
