@@ -93,6 +93,14 @@ def plane(points: list[tuple[float, float]], routes: list[list[int]], capacity: 
     return Solution(instance, routes)
 
 
+def timed_line(windows: list[tuple[float, float]], routes: list[list[int]], **rules: Any) -> Solution:
+    """Customers at 1, 2, 3 ... on a line with the depot at 0, with windows, unit demands and room for all."""
+    places = [[float(place), 0.0] for place in range(len(windows) + 1)]
+    demands = [0.0] + [1.0] * len(windows)
+    instance = Instance("line", demands, 100, places, windows=[(0.0, 1000.0), *windows], **rules)
+    return Solution(instance, routes)
+
+
 @njit
 def books(state):
     """Loads, lengths and sizes by route, recomputed from the links: (largest error, customers met, link errors)."""

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers import on_a_line, random_instances, solution_in, started
-from neuralns import Instance, OperatorError, make_portfolio, portfolio_named
+from helpers import WASTEFUL, on_a_line, random_instances, solution_in, started
+from neuralns import Instance, OperatorError, Solution, make_portfolio, portfolio_named
 from neuralns.operators.contract import (
     BAD_DESTROY_CHOICE,
     BAD_REPAIR_CHOICE,
     FINE,
     LEFT_OUT,
     OVERLOADED,
+    TOO_MANY_ROUTES,
     WRONG_DESTROY,
     WRONG_QUOTA,
     WRONG_REPAIR,
@@ -29,7 +30,7 @@ from neuralns.operators.toolkit import insert
 from neuralns.routes.edits import NOT_REMOVABLE, TABLE_FULL, remove
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
-from neuralns.routes.transfer import State
+from neuralns.routes.transfer import State, new_state
 
 PORTFOLIO = portfolio_named("greedy-route,zone,greedy,regret-2")
 DESTROYS = [entry.name for entry in operators() if entry.phase == "destroy"]
@@ -82,6 +83,7 @@ def some_state(removed: int, node: int, fault: int = 0) -> State:
         (WRONG_REPAIR, 1, "operator 'regret-2' inserted customer 9 twice, or at a place off the route."),
         (LEFT_OUT, 0, "operator 'greedy' left 3 customers on the removal list."),
         (OVERLOADED, 1, "operator 'regret-2' overloaded a route."),
+        (TOO_MANY_ROUTES, 1, "operator 'regret-2' opened 2 routes, but vehicles are 4."),
     ],
 )
 def test_each_broken_promise_has_a_sentence(status: int, choice: int, sentence: str) -> None:
@@ -147,6 +149,14 @@ def test_a_repair_operator_that_breaks_its_promise_is_found(choice: int, code: i
     # The route of the others has no room left.
     state.demand[3] = 99.5
     assert apply_repair(state, BROKEN.tables, choice) == code
+
+
+def test_more_routes_than_vehicles_are_found() -> None:
+    instance = Instance("line", [0, 1, 1], 2, [[0, 0], [1, 0], [2, 0]], vehicles=1)
+    state = new_state(instance, 0, solution=Solution(instance, [[1, 2]]))
+    checkpoint(state)
+    remove(state, 2)
+    assert apply_repair(state, make_portfolio("wasteful", ["zone", WASTEFUL]).tables, 0) == TOO_MANY_ROUTES
 
 
 # --- What every operator keeps. --------------------------------------------------------------------------------------

@@ -8,13 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
-from neuralns import Instance
+from brute_force import costly_instances, some_routes
+from helpers import books, journalled, on_a_line, random_instances, shuffle_about, solution_in, started
+from neuralns import Instance, Solution
 from neuralns.routes import edits
-from neuralns.routes.edits import close_empty_routes, insert, new_mark, open_route, remove, undo
-from neuralns.routes.evaluate import recompute
+from neuralns.routes.edits import (
+    MOST_TAKEN,
+    bank_removed,
+    charge_for_removed,
+    close_empty_routes,
+    insert,
+    new_mark,
+    open_route,
+    remove,
+    take_from_bank,
+    undo,
+)
+from neuralns.routes.evaluate import best_insertion, best_opening, is_on_time, penalty, recompute
 from neuralns.routes.journal import checkpoint
-from neuralns.routes.transfer import State
+from neuralns.routes.transfer import State, new_state, unserved_cost
 
 
 @settings(deadline=None, max_examples=60)
@@ -37,6 +49,41 @@ def test_books_stay_right_under_any_edits_and_undo_returns_to_the_bit(
     close_empty_routes(state)
     recompute(state)
     assert state.cost == pytest.approx(cost, rel=1e-12, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=150)
+@given(costly_instances(most=10), st.integers(0, 1000), st.integers(1, 40))
+def test_books_of_times_stay_right_under_any_edits_and_undo_returns_to_the_bit(
+    instance: Instance, seed: int, moves: int
+) -> None:
+    start = some_routes(instance, seed)
+    if not start.routes:
+        return
+    state = new_state(instance, seed, solution=start)
+    before, on_time = journalled(state), [is_on_time(state, slot) for slot in state.active[: state.n_active]]
+    checkpoint(state)
+    shuffle_about(state, moves)
+    routes = solution_in(state, instance)
+    # Made at one go from the same routes; for a route that is late, the cost is that of the search alone.
+    whole = new_state(instance, seed, solution=routes)
+    assert state.cost == pytest.approx(whole.cost, rel=1e-9, abs=1e-9)
+    if not routes.broken_rules():
+        fine = instance.vehicles is None or len(routes.routes) <= instance.vehicles
+        charge = penalty(state, 1) * state.n_bank if state.n_bank else 0.0
+        assert fine
+        assert state.cost - charge == pytest.approx(routes.cost, rel=1e-9, abs=1e-6)
+    cost = state.cost
+    recompute(state)
+    assert state.cost == pytest.approx(cost, rel=1e-9, abs=1e-9)
+    undo(state)
+    assert journalled(state) == before
+    assert [is_on_time(state, slot) for slot in state.active[: state.n_active]] == on_time
+    # What is asked after the undo is answered as before the edits.
+    fresh = new_state(instance, seed, solution=start)
+    for customer in start.unserved:
+        for route in start.routes:
+            found, known = (best_insertion(each, customer, each.route[route[0]]) for each in (state, fresh))
+            assert found == known
 
 
 def test_edits_that_break_the_contract_are_noted_and_not_carried_out() -> None:
@@ -170,3 +217,123 @@ def test_marks_are_new_each_time() -> None:
     second = int(new_mark(state))
     assert second > first > 0
     assert second not in state.marks.tolist()
+
+
+# --- The bank. -------------------------------------------------------------------------------------------------------
+
+
+def banked(state: State) -> list[int]:
+    return sorted(state.bank[: state.n_bank].tolist())
+
+
+def one_vehicle(customers: int, room: int, **rules: object) -> Instance:
+    """Customers on a line, one vehicle with room for a few of them."""
+    points = [[float(place), 0.0] for place in range(customers + 1)]
+    return Instance("line", [0.0] + [1.0] * customers, room, points, vehicles=1, **rules)  # type: ignore[arg-type]
+
+
+def test_who_is_on_no_route_is_in_the_bank_and_costs_a_penalty() -> None:
+    instance = one_vehicle(5, 2)
+    state = new_state(instance, 0, solution=Solution(instance, [[1, 2]]))
+    assert banked(state) == [3, 4, 5]
+    assert (state.present, state.n_removed, state.n_taken) == (2, 0, 0)
+    # A route for everybody, so that one more customer served always pays.
+    assert unserved_cost(instance) == penalty(state, 3) == 1.0 + 2.0 * (1 + 2 + 3 + 4 + 5)
+    assert state.cost == 4.0 + 3 * 31.0
+
+
+def test_customers_of_the_bank_join_the_removal_list_for_a_repair() -> None:
+    instance = one_vehicle(5, 2)
+    state = new_state(instance, 0, solution=Solution(instance, [[1, 2]]))
+    checkpoint(state)
+    remove(state, 2)
+    take_from_bank(state)
+    assert sorted(state.removed[: state.n_removed].tolist()) == [2, 3, 4, 5]
+    assert (state.present, state.n_taken, state.cost) == (5, 3, 2.0)
+    insert(state, 4, state.route[1], 1)
+    charge_for_removed(state)
+    assert state.cost == 8.0 + 3 * 31.0
+    bank_removed(state)
+    assert banked(state) == [2, 3, 5]
+    assert (state.present, state.n_removed, state.n_taken) == (2, 0, 0)
+    assert state.cost == new_state(instance, 0, solution=solution_in(state, instance)).cost
+
+
+def test_an_undo_leaves_the_bank_as_it_was() -> None:
+    instance = one_vehicle(5, 2)
+    state = new_state(instance, 0, solution=Solution(instance, [[1, 2]]))
+    before = journalled(state)
+    checkpoint(state)
+    remove(state, 2)
+    take_from_bank(state)
+    insert(state, 4, state.route[1], 1)
+    charge_for_removed(state)
+    undo(state)
+    assert journalled(state) == before
+    assert banked(state) == [3, 4, 5]
+    assert (state.present, state.n_removed, state.n_taken) == (2, 0, 0)
+
+
+def test_of_a_large_bank_some_are_tried_by_chance() -> None:
+    instance = one_vehicle(3 * MOST_TAKEN, 1)
+    state = new_state(instance, 0, solution=Solution(instance, [[1]]))
+    tried: set[int] = set()
+    for _ in range(12):
+        checkpoint(state)
+        take_from_bank(state)
+        taken = state.removed[: state.n_removed].tolist()
+        assert len(set(taken)) == state.n_taken == MOST_TAKEN
+        tried |= set(taken)
+        undo(state)
+        assert banked(state) == list(range(2, 3 * MOST_TAKEN + 1))
+    assert len(tried) > 2.5 * MOST_TAKEN
+
+
+def test_whom_nobody_can_serve_is_nowhere() -> None:
+    windows = [[0, 100], [0, 100], [0, 1], [0, 100]]
+    instance = one_vehicle(3, 1, windows=windows)
+    assert set(instance.unservable) == {2}
+    state = new_state(instance, 0, solution=Solution(instance, [[1]]))
+    assert banked(state) == [3]
+    assert (state.present, state.servable.tolist()) == (1, [1, 1, 0, 1])
+    # Nobody can change it, so that it costs nothing.
+    assert state.cost == 2.0 + penalty(state, 3)
+    take_from_bank(state)
+    assert state.removed[: state.n_removed].tolist() == [3]
+
+
+@settings(deadline=None, max_examples=100)
+@given(costly_instances(most=10), st.integers(0, 1000), st.data())
+def test_books_of_the_bank_stay_right_from_repair_to_repair(instance: Instance, seed: int, data: st.DataObject) -> None:
+    state = new_state(instance, seed, solution=some_routes(instance, seed))
+    everybody = set(range(1, instance.customers + 1)) - set(instance.unservable)
+    for _ in range(6):
+        before, bank = journalled(state), banked(state)
+        checkpoint(state)
+        routed = [customer for customer in sorted(everybody) if state.route[customer] >= 0]
+        for customer in data.draw(st.lists(st.sampled_from(routed), unique=True)) if routed else []:
+            remove(state, customer)
+        if not instance.may_leave_out:
+            undo(state)
+            continue
+        take_from_bank(state)
+        for customer in state.removed[: state.n_removed].tolist():
+            places = [(best_insertion(state, customer, slot), slot) for slot in state.active[: state.n_active].tolist()]
+            (cost, place), slot = min(places, default=((np.inf, 0), 0))
+            if cost < np.inf:
+                insert(state, customer, slot, place)
+            elif best_opening(state, customer)[0] < np.inf:
+                insert(state, customer, open_route(state), 0)
+        charge_for_removed(state)
+        if data.draw(st.booleans()):
+            undo(state)
+            assert (journalled(state), banked(state)) == (before, bank)
+        else:
+            bank_removed(state)
+            close_empty_routes(state)
+        served = {customer for route in solution_in(state, instance).routes for customer in route}
+        assert set(banked(state)) == everybody - served
+        assert (state.n_bank, state.present) == (len(everybody - served), len(served))
+        assert state.cost == pytest.approx(
+            new_state(instance, seed, solution=solution_in(state, instance)).cost, rel=1e-9, abs=1e-9
+        )

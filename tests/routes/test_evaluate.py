@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,27 +12,33 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from brute_force import costly_instances, some_routes
 from helpers import on_a_line, random_instances, solution_in, started
 from neuralns import Instance, Solution
 from neuralns.problem import instance as instance_module
-from neuralns.routes.edits import insert, open_route, remove
+from neuralns.routes.edits import insert, open_route, remove, undo
 from neuralns.routes.evaluate import (
     beside,
     best_insertion,
     best_opening,
     distance,
+    has_windows,
     insertion,
+    is_on_time,
     join,
     keeps_limits,
     least_need,
     may_fit,
     may_take,
+    off_opening,
     penalty,
     random_place,
     recompute,
     removal,
     renew_best,
+    start_of_service,
 )
+from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import State, new_state
 
 
@@ -364,3 +371,242 @@ def test_books_are_made_anew_from_the_routes() -> None:
     assert state.cost == start.cost == 28.0
     assert state.load[[one, other]].tolist() == [2.0, 1.0]
     assert state.length[[one, other]].tolist() == [10.0, 4.0]
+
+
+# --- Windows, durations, limits on routes and vehicles: infinite exactly where a rule breaks. ------------------------
+
+
+def cost_by_rules(instance: Instance, route: list[int]) -> float:
+    """What a route costs, without its vehicle; infinite if it breaks a rule, nothing if it is empty."""
+    if not route:
+        return 0.0
+    solution = Solution(instance, [route])
+    return solution.cost - instance.vehicle_cost if not solution.broken_rules() else math.inf
+
+
+def costs_by_rules(instance: Instance, route: list[int], customer: int) -> dict[int, float]:
+    """What inserting a customer costs at each place of a route that keeps all rules."""
+    bare = cost_by_rules(instance, route)
+    return {
+        place: cost_by_rules(instance, [*route[:number], customer, *route[number:]]) - bare
+        for number, place in enumerate([0, *route])
+    }
+
+
+def some_out(instance: Instance, seed: int, data: st.DataObject) -> tuple[State, list[int]]:
+    """Routes from which some customers were removed, who may have made them late; and all who are on none."""
+    start = some_routes(instance, seed)
+    state = new_state(instance, seed, solution=start)
+    served = [customer for route in start.routes for customer in route]
+    for customer in data.draw(st.lists(st.sampled_from(served), unique=True)) if served else []:
+        remove(state, customer)
+    return state, [c for c in range(1, instance.customers + 1) if state.route[c] < 0 and state.servable[c]]
+
+
+def on_time(state: State, instance: Instance) -> list[int]:
+    """The slots whose routes keep all rules as they are: where a detour saves time, a removal can make one late."""
+    return [slot for slot in slots(state) if cost_by_rules(instance, route_in(state, slot)) < math.inf]
+
+
+@settings(deadline=None, max_examples=300)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_insertions_cost_what_they_add_and_are_allowed_where_no_rule_breaks(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    state, out = some_out(instance, seed, data)
+    for slot in on_time(state, instance):
+        route = route_in(state, slot)
+        assert keeps_limits(state, slot)
+        for customer in out:
+            costs = costs_by_rules(instance, route, customer)
+            for place, expected in costs.items():
+                assert insertion(state, customer, slot, place) == close(expected)
+            found, place = best_insertion(state, customer, slot)
+            assert found == close(min(costs.values()))
+            if found < math.inf:
+                assert costs[place] == close(found)
+            for other in route:
+                found, place = beside(state, customer, other)
+                before = (0, *route)[route.index(other)]
+                assert found == close(min(costs[other], costs[before]))
+                if found < math.inf:
+                    assert costs[place] == close(found)
+            allowed = {place for place, expected in costs.items() if expected < math.inf}
+            drawn = {int(random_place(state, customer, slot)) for _ in range(8 * len(costs))}
+            if instance.timed or instance.max_distance is not None or instance.distance_cost != 1:
+                assert drawn <= (allowed or {-1})
+            if not allowed:
+                assert drawn == {-1}
+
+
+@settings(deadline=None, max_examples=60)
+@given(costly_instances(), st.integers(0, 1000))
+def test_computed_distances_give_the_places_of_a_matrix(instance: Instance, seed: int) -> None:
+    plane = replace(instance, matrix=None, durations=None)
+    start = some_routes(plane, seed)
+    held = new_state(plane, seed, solution=start)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(instance_module, "MATRIX_LIMIT", 1)
+        wide = replace(plane)
+        assert wide.distances is None
+        computed = new_state(wide, seed, solution=Solution(wide, start.routes))
+    assert held.cost == computed.cost
+    for customer in start.unserved:
+        assert best_opening(held, customer) == best_opening(computed, customer)
+        for slot in slots(held):
+            assert best_insertion(held, customer, slot) == best_insertion(computed, customer, slot)
+
+
+@settings(deadline=None, max_examples=100)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_a_known_best_place_in_time_is_renewed_after_somebody_was_inserted(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    state, out = some_out(instance, seed, data)
+    for slot in on_time(state, instance):
+        route = route_in(state, slot)
+        for inserted in out:
+            known = {customer: best_insertion(state, customer, slot) for customer in out}
+            if state.route[inserted] >= 0 or known[inserted][0] == math.inf:
+                continue
+            # Removed customers are on the list; those left out are in the bank, and not inserted here.
+            if inserted not in state.removed[: state.n_removed].tolist():
+                continue
+            insert(state, inserted, slot, known[inserted][1])
+            route = route_in(state, slot)
+            for customer in out:
+                if state.route[customer] < 0:
+                    costs = costs_by_rules(instance, route, customer)
+                    found, place = renew_best(state, customer, slot, inserted, *known[customer])
+                    assert found == close(min(costs.values()))
+                    assert found == math.inf or costs[place] == close(found)
+
+
+@settings(deadline=None, max_examples=150)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_an_opening_costs_a_route_of_its_own_while_there_are_vehicles(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    state, out = some_out(instance, seed, data)
+    for customer in out:
+        found, vehicle = best_opening(state, customer)
+        expected = cost_by_rules(instance, [customer]) + instance.vehicle_cost
+        if instance.vehicles is not None and len(slots(state)) >= instance.vehicles:
+            expected = math.inf
+        assert (found, vehicle) == (close(expected), 0)
+
+
+@settings(deadline=None, max_examples=150)
+@given(costly_instances(), st.integers(0, 1000))
+def test_a_removal_saves_what_the_route_costs_less(instance: Instance, seed: int) -> None:
+    start = some_routes(instance, seed)
+    state = new_state(instance, seed, solution=start)
+    for route in start.routes:
+        for customer in route:
+            rest = [other for other in route if other != customer]
+            found = removal(state, customer)
+            if cost_by_rules(instance, rest) < math.inf:
+                assert found == close(cost_by_rules(instance, list(route)) - cost_by_rules(instance, rest))
+            assert math.isfinite(found)
+
+
+@settings(deadline=None, max_examples=100)
+@given(costly_instances(), st.integers(0, 1000))
+def test_a_join_is_as_long_as_the_route_it_makes_if_that_keeps_all_rules(instance: Instance, seed: int) -> None:
+    start = some_routes(instance, seed)
+    state = new_state(instance, seed, solution=start)
+    beginnings = [[], *(list(route[: place + 1]) for route in start.routes for place in range(len(route)))]
+    ends = [[], *(list(route[place:]) for route in start.routes for place in range(len(route)))]
+    for beginning in beginnings:
+        for end in ends:
+            joined = [*beginning, *end]
+            if joined and len(set(joined)) == len(joined):
+                found = join(state, beginning[-1] if beginning else 0, end[0] if end else 0)
+                allowed = cost_by_rules(instance, joined) < math.inf
+                assert found == close(Solution(instance, [joined]).length if allowed else math.inf)
+
+
+@settings(deadline=None, max_examples=150)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_a_route_that_any_edits_made_is_judged_as_from_outside(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    state, _ = some_out(instance, seed, data)
+    removed = state.removed[: state.n_removed].tolist()
+    for customer in removed:
+        options = [(slot, place) for slot in slots(state) for place in (0, *route_in(state, slot))]
+        joins: bool = data.draw(st.booleans())
+        if options and joins:
+            insert(state, customer, *data.draw(st.sampled_from(options)))
+        else:
+            insert(state, customer, open_route(state), 0)
+    for slot in slots(state):
+        route = route_in(state, slot)
+        allowed = cost_by_rules(instance, route) < math.inf
+        assert keeps_limits(state, slot) == allowed
+        if instance.demands[route].sum() <= instance.capacity:
+            assert is_on_time(state, slot) == allowed
+
+
+def test_a_place_behind_one_that_is_too_far_is_found_where_detours_save_time() -> None:
+    # From the depot customer 3 is reached at 50, too late; from 1, which is reached at 1, at 2.
+    durations = np.full((4, 4), 50.0)
+    durations[0, 1] = durations[1, 3] = durations[3, 2] = durations[2, 0] = durations[1, 2] = 1.0
+    instance = Instance(
+        "detour", [0, 1, 1, 1], 9, [[0, 0], [1, 0], [2, 0], [3, 0]], durations=durations,
+        windows=[[0, 99], [0, 99], [0, 99], [0, 9]],
+    )  # fmt: skip
+    state = new_state(instance, 0, solution=Solution(instance, [[1, 2]]))
+    slot = int(state.route[1])
+    assert best_insertion(state, 3, slot) == (2.0, 1)
+    assert insertion(state, 3, slot, 0) == math.inf
+    # The same with one matrix, alike in both directions, for distances and durations.
+    matrix = np.minimum(durations, durations.T)
+    alike = Instance("alike", [0, 1, 1, 1], 9, matrix=matrix, windows=instance.windows)
+    state = new_state(alike, 0, solution=Solution(alike, [[1, 2]]))
+    assert state.one_matrix == 1
+    assert best_insertion(state, 3, int(state.route[1])) == (1.0, 1)
+
+
+def test_a_removal_that_makes_a_route_late_saves_its_way_and_no_time() -> None:
+    # Straight from the depot customer 2 is reached at 50, after its window; by 1 at 2.
+    durations = np.full((3, 3), 50.0)
+    durations[0, 1] = durations[1, 2] = durations[2, 0] = 1.0
+    for price in (0.0, 1.0):
+        instance = Instance(
+            "detour", [0, 1, 1], 9, [[0, 0], [0, 3], [4, 0]], durations=durations, max_duration=90, duration_cost=price,
+            windows=[[0, 99], [0, 99], [0, 9]],
+        )  # fmt: skip
+        state = new_state(instance, 0, solution=Solution(instance, [[1, 2]]))
+        assert removal(state, 1) == 3.0 + 5.0 - 4.0
+        remove(state, 1)
+        assert not keeps_limits(state, int(state.route[2]))
+        # It counts as if there were no windows.
+        assert state.cost == 8.0 + price * 51.0
+
+
+@settings(deadline=None, max_examples=80)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_a_customer_is_served_as_early_as_can_be(instance: Instance, seed: int, data: st.DataObject) -> None:
+    state, _ = some_out(instance, seed, data)
+    for slot in slots(state):
+        now, before = float(instance.earliest[0]), 0
+        for customer in route_in(state, slot):
+            way = instance.times if instance.timed else instance.legs
+            arrival = now + float(way([before], [customer])[0])
+            start = max(arrival, float(instance.earliest[customer]))
+            assert start_of_service(state, customer) == close(start)
+            off = abs(arrival - instance.earliest[customer]) if has_windows(state) else 0.0
+            assert off_opening(state, customer) == close(off)
+            now, before = start + float(instance.services[customer]), customer
+
+
+def test_times_without_windows_are_those_of_the_routes_after_an_undo() -> None:
+    state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    checkpoint(state)
+    assert [start_of_service(state, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]
+    remove(state, 1)
+    insert(state, 1, state.route[2], 2)
+    assert [start_of_service(state, customer) for customer in (2, 1)] == [5.0, 9.0]
+    undo(state)
+    assert [start_of_service(state, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]

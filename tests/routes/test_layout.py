@@ -139,7 +139,7 @@ def test_what_an_instance_gives_never_changes() -> None:
     single = {field.name for field in FIELDS if field.per == "instance" and not isinstance(field.type, types.Array)}
     assert single == {
         "customers", "limit", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
-        "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "one_matrix",
+        "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "detour", "one_matrix",
     }  # fmt: skip
     assert single < state_type.constants
 

@@ -11,13 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_force import completions, costly_instances, some_routes
 from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
 from neuralns import Instance, Solution, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.distances import euclidean
 from neuralns.routes import transfer
-from neuralns.routes.edits import close_empty_routes, insert, remove, undo
-from neuralns.routes.evaluate import best_insertion, distance
+from neuralns.routes.edits import close_empty_routes, insert, remove, take_from_bank, undo
+from neuralns.routes.evaluate import (
+    MEASURED,
+    PLAIN,
+    TIMED,
+    best_insertion,
+    best_opening,
+    distance,
+    hopeless,
+    keeps_limits,
+)
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
@@ -27,10 +37,13 @@ from neuralns.routes.transfer import (
     copy_routes,
     export_routes,
     flatten,
+    kind_of,
+    least_gain,
     load_solution,
     new_state,
     routes_of,
     unflatten,
+    unserved_cost,
 )
 
 # --- In and out. -----------------------------------------------------------------------------------------------------
@@ -106,6 +119,128 @@ def test_a_yardstick_of_lengths_is_the_mean_distance_to_the_depot() -> None:
     assert state.unit == 3.0
     heap = Instance("heap", [0, 1], 1, [[2, 2], [2, 2]])
     assert new_state(heap, 0).unit == 1.0
+
+
+@settings(deadline=None, max_examples=60)
+@given(costly_instances(), st.integers(0, 1000))
+def test_a_solution_with_windows_comes_out_as_it_went_in(instance: Instance, seed: int) -> None:
+    start = some_routes(instance, seed)
+    state = new_state(instance, seed, solution=start)
+    assert solution_in(state, instance) == start
+    left_out = set(start.unserved) - set(instance.unservable)
+    assert set(state.bank[: state.n_bank].tolist()) == left_out
+    assert state.present == instance.customers - len(start.unserved)
+    charge = len(left_out) * unserved_cost(instance) if left_out else 0.0
+    assert state.cost == pytest.approx(start.cost + charge, rel=1e-9)
+    assert all(keeps_limits(state, slot) for slot in state.active[: state.n_active])
+    target = new_state(instance, seed + 1)
+    copy_routes(state, target)
+    assert solution_in(target, instance) == start
+    assert (target.cost, target.present, target.n_bank) == (state.cost, state.present, state.n_bank)
+    for customer in left_out:
+        assert best_opening(target, customer) == best_opening(state, customer)
+        for slot in state.active[: state.n_active]:
+            assert best_insertion(target, customer, slot) == best_insertion(state, customer, slot)
+
+
+def rules(**given: Any) -> Instance:
+    return Instance("line", [0, 1, 1], 2, [[0, 0], [1, 0], [2, 0]], **given)
+
+
+@pytest.mark.parametrize(
+    ("given_rules", "kind"),
+    [
+        ({}, PLAIN),
+        ({"vehicles": 1, "vehicle_cost": 7.0}, PLAIN),
+        ({"windows": [[0, 9]] * 3}, TIMED),
+        ({"windows": [[0, 9]] * 3, "max_duration": 5}, MEASURED),
+        ({"max_duration": 0}, MEASURED),
+        ({"max_distance": 0}, MEASURED),
+        ({"distance_cost": 2.0}, MEASURED),
+        ({"duration_cost": 1.0}, MEASURED),
+    ],
+)
+def test_the_kind_of_an_instance_is_the_least_that_its_rules_need(given_rules: dict[str, Any], kind: int) -> None:
+    assert kind_of(rules(**given_rules)) == kind
+
+
+# --- Penalties. ------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=100)
+@given(costly_instances(most=7), st.integers(0, 1000))
+def test_leaving_a_customer_out_costs_more_than_any_routes(instance: Instance, seed: int) -> None:
+    if instance.may_leave_out:
+        assert unserved_cost(instance) > some_routes(instance, seed).cost
+    else:
+        assert unserved_cost(instance) == np.inf
+
+
+def test_a_customer_far_from_the_others_or_late_is_served_all_the_same() -> None:
+    # From 1 to 2 it is 500, from the depot 1 to each; one vehicle.
+    apart = rules(matrix=[[0, 1, 1], [1, 0, 500], [1, 500, 0]], vehicles=1)
+    assert unserved_cost(apart) > Solution(apart, [[1, 2]]).cost == 502.0
+    # One vehicle leaves 1 at 9 at the latest, and waits for 2 until 900, which costs.
+    late = rules(windows=[[0, 999], [0, 9], [900, 999]], vehicles=1, duration_cost=1.0)
+    assert unserved_cost(late) > Solution(late, [[1, 2]]).cost == 4.0 + 894.0
+
+
+# --- How much an insertion can save. ---------------------------------------------------------------------------------
+
+
+def test_an_insertion_saves_nothing_but_by_rounding() -> None:
+    tolerance = 1e-9 * 2
+    found = [least_gain(rules(rounding=rounding)) for rounding in ("none", "round", "trunc", "dimacs")]
+    assert found == pytest.approx([tolerance, 1 + tolerance, 1 + tolerance, 0.1 + tolerance])
+    # 0 to 2 is 9 straight and 1 + 2 by 1.
+    matrix = [[0, 1, 9], [1, 0, 2], [9, 2, 0]]
+    assert least_gain(rules(matrix=matrix)) == pytest.approx(6.0)
+    assert least_gain(rules(durations=matrix)) == pytest.approx(0.0, abs=1e-8)
+    assert least_gain(rules(durations=matrix, duration_cost=2.0, distance_cost=0.0)) == pytest.approx(12.0)
+    assert least_gain(rules(matrix=matrix, duration_cost=0.5)) == pytest.approx(9.0)
+    # Nodes to themselves never count.
+    assert least_gain(rules(matrix=np.full((3, 3), 5.0))) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_given_distances_are_rounded_before_they_are_compared() -> None:
+    # 2.4 + 1.4 is 0.7 below 4.5; rounded 2 + 1 is 2 below 5, and cut 2 + 1 is 1 below 4.
+    matrix = [[0, 2.4, 4.5], [2.4, 0, 1.4], [4.5, 1.4, 0]]
+    assert least_gain(rules(matrix=matrix, rounding="round")) == pytest.approx(5 - 2 - 1)
+    assert least_gain(rules(matrix=matrix, rounding="trunc")) == pytest.approx(4 - 2 - 1)
+
+
+def test_of_large_given_distances_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "TRIANGLES", 2)
+    assert least_gain(rules(matrix=np.ones((3, 3)))) == np.inf
+    assert least_gain(rules()) < 1.0
+
+
+@settings(deadline=None, max_examples=150)
+@given(costly_instances(most=6), st.integers(0, 1000), st.data())
+def test_nothing_is_hopeless_that_can_still_be_accepted(instance: Instance, seed: int, data: st.DataObject) -> None:
+    def charge_for(solution: Solution) -> float:
+        left_out = len(set(solution.unserved) - set(instance.unservable))
+        return unserved_cost(instance) * left_out if left_out else 0.0
+
+    start = some_routes(instance, seed)
+    state = new_state(instance, seed, solution=start)
+    served = [customer for route in start.routes for customer in route]
+    if served:
+        for customer in data.draw(st.lists(st.sampled_from(served), unique=True, min_size=1, max_size=2)):
+            remove(state, customer)
+    if state.n_bank <= 1:
+        take_from_bank(state)
+    found = [
+        each.cost + charge_for(each)
+        for each in completions(instance, routes_of(state), state.removed[: state.n_removed].tolist())
+    ]
+    if found:
+        state.status.threshold = min(found)
+        assert not hopeless(state)
+        if state.n_removed > 0 and state.slack < 1.0:
+            # It costs no less than now, however cheap the rest.
+            state.status.threshold = state.cost - state.slack * (state.n_removed + 1)
+            assert hopeless(state)
 
 
 # --- States of one instance. -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_force import completions, costly_instances
 from neuralns import (
     Always,
     InputError,
@@ -321,3 +323,44 @@ def test_a_number_is_seconds_and_so_is_time() -> None:
 def test_a_wheel_that_learns_nothing_in_so_short_a_search_is_warned_of() -> None:
     with pytest.warns(InputWarning, match=r"^selector 'roulette' changes its weights after 100 iterations, and the"):
         solve("E-n22-k4", MaxIterations(50), selector="roulette")
+
+
+# --- Windows, limits and objectives. ---------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=60)
+@given(costly_instances(most=4), st.integers(0, 1000))
+def test_small_instances_with_windows_are_solved_to_the_end(instance: Instance, seed: int) -> None:
+    # Where distances or durations are given, a customer may have a place only once another has one.
+    plane = replace(instance, matrix=None, durations=None)
+    if len(plane.unservable) == plane.customers:
+        return
+    found = solve(plane, MaxIterations(300), seed=seed).best
+    everybody = list(range(1, instance.customers + 1))
+    best = min(completions(plane, [], everybody), key=lambda each: (len(each.unserved), each.cost))
+    assert found.broken_rules() == []
+    assert len(found.unserved) == len(best.unserved)
+    assert found.cost == pytest.approx(best.cost, rel=1e-9, abs=1e-9)
+
+
+@settings(deadline=None, max_examples=60)
+@given(costly_instances(most=12), st.integers(0, 1000))
+def test_routes_keep_every_rule_whatever_is_given(instance: Instance, seed: int) -> None:
+    if len(instance.unservable) == instance.customers:
+        return
+    result = solve(instance, MaxIterations(300), seed=seed, portfolio="modern,worst-time,time-oriented,shaw")
+    assert result.best.broken_rules() == []
+    assert set(instance.unservable) <= set(result.best.unserved)
+    assert len(result.best.unserved) <= len(result.initial.unserved)
+
+
+@pytest.mark.parametrize("objective", ["distance", "duration", "distance=1,duration=0.5,vehicles=100"])
+@pytest.mark.parametrize("limits", [{}, {"vehicles": 3}, {"max_duration": 150.0}, {"max_distance": 120.0}])
+def test_every_objective_is_lowered_within_all_limits(objective: str, limits: dict[str, Any]) -> None:
+    instance = replace(read("RC101", customers=25).with_objective(objective), **limits)
+    result = solve(instance, MaxIterations(2000), seed=1)
+    assert result.best.broken_rules() == []
+    assert (len(result.best.unserved), result.cost) <= (len(result.initial.unserved), result.initial.cost)
+    if not limits:
+        assert result.best.unserved == ()
+        assert result.cost < result.initial.cost

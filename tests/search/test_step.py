@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+from brute_force import costly_instances, some_routes
 from helpers import WASTEFUL, journalled, on_a_line, random_instances, solution_in, started
 from neuralns import (
     Acceptance,
@@ -18,6 +19,7 @@ from neuralns import (
     HillClimbing,
     Instance,
     MaxIterations,
+    SimulatedAnnealing,
     Uniform,
     make_portfolio,
     portfolio_named,
@@ -27,7 +29,8 @@ from neuralns import (
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.structs import anything, at_address
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, FINE
-from neuralns.routes.transfer import State, new_state
+from neuralns.operators.registry import operators
+from neuralns.routes.transfer import State, new_state, unserved_cost
 from neuralns.search.search import Search
 from neuralns.search.setup import make_setup
 from neuralns.search.step import RECENT, begin_step, end_step, step
@@ -47,8 +50,12 @@ class Never(Acceptance):
         return False
 
 
-RULES = {name: address_of(rule.compiled()) for name, rule in (("always", Always()), ("hill", HillClimbing()))}
-RULES["never"] = address_of(Never().compiled())
+RULES = {
+    "always": Always().address(),
+    "hill": HillClimbing().address(),
+    "never": Never().address(),
+    "annealing": SimulatedAnnealing().address(),
+}
 
 
 def done(state: State, destroy: int, repair: int, quota: int, rule: str = "always") -> int:
@@ -159,6 +166,40 @@ def test_the_status_is_what_happened(instance: Instance, seed: int, data: st.Dat
             assert status.candidate == status.current
         assert status.gain == pytest.approx(current - cost, rel=1e-6, abs=1e-7)
     assert status.start == pytest.approx(start.cost)
+
+
+BUILT_IN = [entry for entry in operators() if entry.function.__module__.startswith("neuralns.")]
+EVERY = make_portfolio("every", BUILT_IN)
+WITHOUT_HISTORY = make_portfolio("most", [entry for entry in BUILT_IN if not entry.uses_history])
+
+
+@pytest.mark.parametrize("history", [False, True])
+@settings(deadline=None, max_examples=60)
+@given(costly_instances(most=25), st.integers(0, 1000), st.sampled_from(["always", "hill", "annealing"]))
+def test_every_operator_keeps_every_rule_and_the_books_of_the_bank(
+    history: bool, instance: Instance, seed: int, rule: str
+) -> None:
+    portfolio = EVERY if history else WITHOUT_HISTORY
+    rng = np.random.default_rng(seed)
+    state = new_state(instance, seed, history=history, solution=some_routes(instance, seed))
+    state.status.temperature = 10.0
+    everybody = set(range(1, instance.customers + 1)) - set(instance.unservable)
+    for _ in range(60):
+        quota, present, current = int(rng.integers(1, instance.customers + 1)), state.present, state.status.current
+        assert begin_step(state, portfolio.tables, rng.integers(len(portfolio.destroys)), quota) == FINE
+        assert state.n_removed == min(quota, present)
+        code, outcome = end_step(state, portfolio.tables, rng.integers(len(portfolio.repairs)), RULES[rule])
+        assert (code, state.fault, state.n_removed, state.n_taken) == (FINE, 0, 0, 0)
+        found = solution_in(state, instance)
+        assert found.broken_rules() == []
+        served = {customer for route in found.routes for customer in route}
+        assert set(state.bank[: state.n_bank].tolist()) == everybody - served
+        assert state.present == len(served)
+        charge = unserved_cost(instance) * state.n_bank if state.n_bank else 0.0
+        assert state.status.current == state.cost == pytest.approx(found.cost + charge, rel=1e-9, abs=1e-6)
+        assert outcome == REJECTED or state.cost <= state.status.threshold
+        if rule == "hill":
+            assert state.cost <= current
 
 
 def test_a_choice_that_does_not_exist_is_told_and_changes_nothing() -> None:

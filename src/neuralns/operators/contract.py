@@ -13,7 +13,10 @@ from neuralns.routes.edits import NOTHING_WRONG, TABLE_FULL
 from neuralns.routes.evaluate import hopeless, penalty
 from neuralns.routes.transfer import State
 
-FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED = range(8)
+(
+    FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED,
+    TOO_MANY_ROUTES,
+) = range(9)  # fmt: skip
 """What applying an operator returns: fine, or which contract an operator or selector broke."""
 
 _call_destroy = caller_with_parameters(SIGNATURES["destroy"])
@@ -46,6 +49,8 @@ def apply_repair(state, tables, choice):
     for index in range(state.n_saved_slots):
         if state.load[state.saved_slot[index]] > state.limit:
             return OVERLOADED
+    if state.n_routes > state.vehicles:
+        return TOO_MANY_ROUTES
     if state.n_removed > 0 and not hopeless(state):
         for index in range(state.n_removed):
             if penalty(state, state.removed[index]) == np.inf:
@@ -73,4 +78,6 @@ def broken_contract(
         return OperatorError(f"operator {name!r} inserted customer {node} twice, or at a place off the route.")
     if status == LEFT_OUT:
         return OperatorError(f"operator {name!r} left {removed} customers on the removal list.")
+    if status == TOO_MANY_ROUTES:
+        return OperatorError(f"operator {name!r} opened {state.n_routes} routes, but vehicles are {state.vehicles}.")
     return OperatorError(f"operator {name!r} overloaded a route.")

@@ -32,17 +32,20 @@ from neuralns.routes.evaluate import (
     least_need,
     may_fit,
     may_take,
+    off_opening,
     penalty,
     random_place,
     removal,
     renew_best,
+    start_of_service,
 )
 from neuralns.routes.history import seen_cost
 
 __all__ = [
     "beside", "best_insertion", "best_near", "best_opening", "compiled", "destroy", "distance", "fill_table",
     "find_cheapest", "has_windows", "hopeless", "insert", "insert_row", "insertion", "join", "least_need",
-    "list_routes", "may_fit", "may_take", "nearest_routed", "new_mark", "open_route", "penalty", "randint", "random", "random_place",
-    "random_rank", "random_route", "random_routed", "removal", "remove", "remove_by_rank", "remove_route", "renew_best",
-    "renew_cell", "repair", "seen_cost", "select_largest",
+    "list_routes", "may_fit", "may_take", "nearest_routed", "new_mark", "off_opening", "open_route", "penalty",
+    "randint", "random", "random_place", "random_rank", "random_route", "random_routed", "removal", "remove",
+    "remove_by_rank", "remove_route", "renew_best", "renew_cell", "repair", "seen_cost", "select_largest",
+    "start_of_service",
 ]  # fmt: skip

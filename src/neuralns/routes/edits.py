@@ -4,7 +4,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint
-from neuralns.routes.evaluate import PLAIN, distance, note_insertion, note_removal, penalty
+from neuralns.routes.evaluate import distance, note_insertion, note_removal, penalty
 from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
 
 MOST_TAKEN = 50
@@ -220,9 +220,8 @@ def undo(state):
     state.n_removed = 0
     state.present -= state.n_taken
     state.n_taken = 0
-    if state.kind != PLAIN:
-        for index in range(state.n_saved_slots):
-            state.dirty[state.saved_slot[index]] = 1
+    for index in range(state.n_saved_slots):
+        state.dirty[state.saved_slot[index]] = 1
     close_empty_routes(state)
 
 

@@ -20,6 +20,8 @@ at windows as well, with O(1) work a place on the times kept for each node, MEAS
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
 `join`                     the length of a new route made of the beginning of one and the end of another
 `keeps_limits`             whether a route is allowed
+`start_of_service`         when a customer is served
+`off_opening`              how far from the opening of a customer's window the vehicle comes
 =========================  ==========================================================================================
 
 Costs that cannot be (nowhere to go, not allowed) are infinite.
@@ -85,25 +87,43 @@ def _renew(state, slot):
     late, after, node = state.latest[0], np.uint32(0), last
     while node != 0:
         late = min(state.latest[node], late - travel_time(state, node, after) - state.service[node])
+        if late + state.noise < state.earliest[node]:
+            # Whoever waits for this window is late behind it.
+            late = -np.inf
         state.late[node] = late
         after, node = node, state.predecessor[node]
 
 
 @compiled
 def _renew_segments(state, slot):
-    """Work out the part of the route up to each node, and that from it on, as `_link` makes them."""
+    """Work out the part of the route up to each node, and that from it on, as `_link` makes them.
+
+    A route that is late counts as if there were no windows, which is never more than with them.
+    """
     segment, before, node, last = _stop(state, 0), np.uint32(0), state.first[slot], np.uint32(0)
     while node != 0:
         segment = _link(segment, travel_time(state, before, node), _stop(state, node))
         state.head_time[node], state.head_early[node], state.head_late[node] = segment
         before, last, node = node, node, state.successor[node]
-    whole = _link(segment, travel_time(state, before, 0), _stop(state, 0)) if last != 0 else segment
-    state.duration[slot] = whole[0]
+    took = 0.0
+    if last != 0:
+        took, _, _ = _link(segment, travel_time(state, before, 0), _stop(state, 0))
+    state.duration[slot] = took if took < np.inf else _without_waiting(state, slot)
     segment, after, node = _stop(state, 0), np.uint32(0), last
     while node != 0:
         segment = _link(_stop(state, node), travel_time(state, node, after), segment)
         state.tail_time[node], state.tail_early[node], state.tail_late[node] = segment
         after, node = node, state.predecessor[node]
+
+
+@compiled
+def _without_waiting(state, slot):
+    """Return how long a route takes without waiting: travel and service."""
+    took, before, node = 0.0, np.uint32(0), state.first[slot]
+    while node != 0:
+        took += travel_time(state, before, node) + state.service[node]
+        before, node = node, state.successor[node]
+    return took + travel_time(state, before, 0)
 
 
 @inlined
@@ -120,7 +140,7 @@ def _link(first, travel, second):
     """
     time, early, late = first
     behind = time + travel
-    if early + behind > second[2]:
+    if behind == np.inf or second[0] == np.inf or early + behind > second[2]:
         return np.inf, early, late
     wait = max(0.0, second[1] - behind - late)
     return behind + second[0] + wait, max(second[1] - behind, early) - wait, min(second[2] - behind, late)
@@ -201,6 +221,28 @@ def has_windows(state):
 
 
 @compiled
+def start_of_service(state, customer):
+    """Return when the service of a customer on a route begins, as early as can be.
+
+    Without windows a vehicle leaves at 0, and travel takes as long as it is far.
+    """
+    slot = np.uint32(state.route[customer])
+    renew(state, slot)
+    return state.ready[customer] - state.service[customer]
+
+
+@compiled
+def off_opening(state, customer):
+    """Return how long before or after the opening of its window a customer on a route is reached; 0 without windows."""
+    if state.kind == PLAIN:
+        return 0.0
+    renew(state, np.uint32(state.route[customer]))
+    before = state.predecessor[customer]
+    left = state.earliest[0] if before == 0 else state.ready[before]
+    return abs(left + travel_time(state, before, customer) - state.earliest[customer])
+
+
+@compiled
 def hopeless(state):
     """Return whether the routes cost so much that no insertion of those still removed can lead to acceptance.
 
@@ -277,21 +319,25 @@ def _best_timed(state, customer, slot, bound, blink):
 
 @compiled
 def _best_on_time(state, customer, slot, bound, blink):
-    """Find the best place in time by matrices; no place is looked at once the vehicle would come too late."""
+    """Find the best place in time by matrices; no place is looked at once the vehicle would come too late from all.
+
+    That is when it comes too late from one by more than detours over the rest of the route can save.
+    """
     distances, distances_to, durations, durations_to = (
         state.distances, state.distances_to, state.durations, state.durations_to,
     )  # fmt: skip
     arc, successor, ready, late = state.arc, state.successor, state.ready, state.late
     row = np.uint32(customer)
     earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
+    last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
     while True:
         arrival = left + durations_to[row, before]
-        if arrival > latest:
+        if arrival > last:
             break
         cost = distances_to[row, before] + distances[row, here] - cut
-        if cost < best:
+        if cost < best and arrival <= latest:
             start = max(arrival, earliest) + service + durations[row, here]
             if start <= (late[here] if here != 0 else state.latest[0]) and (blink == 0.0 or random(state) >= blink):
                 best, place = cost, before
@@ -308,15 +354,17 @@ def _best_by_one_matrix(state, customer, slot, bound, blink):
     distances, arc, successor, ready, late = state.distances, state.arc, state.successor, state.ready, state.late
     row = np.uint32(customer)
     earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
+    last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     to_customer = distances[row, 0]
     arrival = state.earliest[0] + to_customer
-    while here != 0 and arrival <= latest:
+    while here != 0 and arrival <= last:
         from_customer = distances[row, here]
         cost = to_customer + from_customer - cut
         if (
             cost < best
+            and arrival <= latest
             and max(arrival, earliest) + service + from_customer <= late[here]
             and (blink == 0.0 or random(state) >= blink)
         ):
@@ -339,16 +387,17 @@ def _best_by_one_matrix(state, customer, slot, bound, blink):
 def _best_on_time_on_demand(state, customer, slot, bound, blink):
     """Find the best place in time; distances and durations are computed, which takes longer than looking at times."""
     earliest, latest, service = state.earliest[customer], state.latest[customer], state.service[customer]
+    last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
     to_customer = distance(state, 0, customer)
     while True:
         arrival = left + to_customer
-        if arrival > latest:
+        if arrival > last:
             break
         from_customer = distance(state, customer, here)
         cost = to_customer + from_customer - cut
-        if cost < best:
+        if cost < best and arrival <= latest:
             start = max(arrival, earliest) + service + from_customer
             if start <= (state.late[here] if here != 0 else state.latest[0]) and (
                 blink == 0.0 or random(state) >= blink
@@ -535,6 +584,9 @@ def removal(state, customer):
     took = 0.0
     if state.size[slot] > 1:
         took, _, _ = _link(_head(state, before), travel_time(state, before, after), _tail(state, after))
+        if took == np.inf:
+            # Where a detour saves time, the rest can be late: it counts as it is.
+            took = state.duration[slot]
     return state.distance_cost * shorter + state.duration_cost * (state.duration[slot] - took)
 
 
@@ -595,11 +647,9 @@ def note_removal(state, customer, slot, gain):
 
 @compiled
 def _note_duration(state, slot):
-    """Enter in the books what the duration of a route has become; one that is too late counts as it did before."""
+    """Enter in the books what the duration of a route has become."""
     before = state.duration[slot]
     _renew(state, slot)
-    if state.duration[slot] == np.inf:
-        state.duration[slot] = before
     state.cost += state.duration_cost * (state.duration[slot] - before)
 
 

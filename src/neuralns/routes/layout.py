@@ -101,6 +101,7 @@ FIELDS = (
     _instance("latest"),  # with a tolerance for sums
     _instance("service"),
     _instance("horizon", number, 0),  # length of the shift: the yardstick of times
+    _instance("detour", number, 0),  # the most time that the way by another node saves; infinite if not known
     _instance("distance_cost", number, 0),
     _instance("duration_cost", number, 0),
     _instance("max_distance", number, 0),

@@ -112,6 +112,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
         "horizon": horizon(instance, float(from_depot.mean())),
+        "detour": most_saved(instance, *_given_times(instance)) if instance.timed else 0.0,
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -165,7 +166,8 @@ def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.int32]) ->
 
 def kind_of(instance: Instance) -> int:
     """Return which of the kinds of `evaluate` an instance is."""
-    if instance.duration_cost > 0 or instance.distance_cost != 1 or instance.max_duration or instance.max_distance:
+    limits = instance.max_duration, instance.max_distance
+    if instance.duration_cost > 0 or instance.distance_cost != 1 or limits != (None, None):
         return MEASURED
     return TIMED if instance.windows is not None else PLAIN
 
@@ -188,17 +190,32 @@ def servable(instance: Instance) -> npt.NDArray[np.uint8]:
 def unserved_cost(instance: Instance) -> float:
     """Return the penalty of a customer on no route: so high that serving one more always pays.
 
-    It is what it costs to serve everybody by a route of their own; infinite where everybody has to be served.
+    It is more than any routes can cost; infinite where everybody has to be served.
     """
     if not instance.may_leave_out:
         return float("inf")
-    everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
-    length = float((instance.legs(depot, everyone) + instance.legs(everyone, depot)).sum())
-    total = instance.distance_cost * length + instance.vehicle_cost * instance.customers
+    customers = instance.customers
+    total = instance.vehicle_cost * customers
+    if instance.distance_cost > 0:
+        total += instance.distance_cost * _longest(instance, instance.legs, instance.matrix, instance.distances)
     if instance.duration_cost > 0:
-        spans = instance.times(depot, everyone) + instance.times(everyone, depot) + instance.services[1:]
-        total += instance.duration_cost * 2 * float(spans.sum())
-    return max(1.0, total)
+        travel = _longest(instance, instance.times, *_given_times(instance))
+        waiting = customers * max(0.0, float(instance.earliest.max() - instance.earliest[0]))
+        total += instance.duration_cost * (travel + float(instance.services.sum()) + waiting)
+    return 1.0 + total
+
+
+def _longest(instance: Instance, legs: Any, given: Any, rounded: Any) -> float:
+    """Return how long all routes can be at most, of distances given or computed.
+
+    A leg is no longer than the way by the depot and what `most_saved` says.
+    """
+    customers = instance.customers
+    saved = most_saved(instance, given, rounded)
+    if saved == float("inf"):
+        return 2.0 * customers * float(rounded.max())
+    everyone, depot = np.arange(1, customers + 1), np.zeros(customers, np.int64)
+    return float((legs(depot, everyone) + legs(everyone, depot)).sum()) + 2.0 * customers * saved
 
 
 def charged_cost(solution: Solution) -> float:
@@ -210,25 +227,36 @@ def charged_cost(solution: Solution) -> float:
 def least_gain(instance: Instance) -> float:
     """Return the most by which an insertion can lower the cost: 0 but for rounding where the triangle inequality holds.
 
-    ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that distances cut or rounded to whole numbers break it by 1 at most.
+    It is the same for durations with waiting, the longest of chains of which an insertion changes one link each.
     """
-    unit = {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
-    found = []
-    for given, cost in (
-        (instance.matrix, instance.distance_cost),
-        (instance.durations if instance.durations is not None else instance.matrix, instance.duration_cost),
-    ):
-        if cost == 0:
-            continue
-        if given is None:
-            found.append(cost * unit)
-        elif len(given) <= TRIANGLES:
-            excess = max(float((given - given[:, [node]] - given[node]).max()) for node in range(len(given)))
-            found.append(cost * (unit + excess))
-        else:
-            return float("inf")
+    found = 0.0
+    if instance.distance_cost > 0:
+        found += instance.distance_cost * most_saved(instance, instance.matrix, instance.distances)
+    if instance.duration_cost > 0:
+        found += instance.duration_cost * most_saved(instance, *_given_times(instance))
     # Sums of distances are rounded.
-    return sum(found) + 1e-9
+    everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
+    return found + 1e-9 * max(1.0, float(instance.legs(depot, everyone).max()))
+
+
+def most_saved(instance: Instance, given: Any, rounded: Any) -> float:
+    """Return by how much the way by another node can be shorter than the direct one, of distances given or computed.
+
+    ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that computed ones break the triangle inequality by 1 at most if they are cut or rounded
+    to whole numbers.
+    """
+    if given is None:
+        return {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
+    if len(rounded) > TRIANGLES:
+        return float("inf")
+    return max(0.0, *(float((rounded - rounded[:, [node]] - rounded[node]).max()) for node in range(len(rounded))))
+
+
+def _given_times(instance: Instance) -> tuple[Any, Any]:
+    """Return the durations as given, None if they are computed, and rounded."""
+    if instance.durations is None:
+        return instance.matrix, instance.distances
+    return instance.durations, instance.travel_times
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from helpers import on_a_line, outcomes, plane
+from helpers import on_a_line, outcomes, plane, timed_line
 from neuralns import Instance, Solution
 
 
@@ -56,3 +56,19 @@ def test_the_determinism_is_a_parameter(name: str, determinism: float) -> None:
     seen = outcomes(f"{name}:determinism={determinism}", solution, 1, seeds=2000)
     expected = [((rank + 1) / 4) ** (1 / determinism) - (rank / 4) ** (1 / determinism) for rank in range(4)]
     assert [seen[customer,] / 2000 for customer in (4, 3, 2, 1)] == pytest.approx(expected, abs=0.04)
+
+
+def test_worst_time_ranks_by_gain_and_by_time_between_arrival_and_opening() -> None:
+    # On routes of their own at 1 to 4: gains 2, 4, 6, 8. Reached at 1, 2, 3, 4: on time, 20 early, 3 and 4 after 0.
+    solution = timed_line([(1, 99), (22, 99), (0, 99), (0, 99)], [[1], [2], [3], [4]])
+    assert not solution.broken_rules()
+    # Means 5 and 27/4. Scores: 2/5; 4/5 + 20/6.75; 6/5 + 3/6.75; 8/5 + 4/6.75: so 2, 4, 3, 1.
+    seen = outcomes("worst-time", solution, 1, seeds=3000)
+    expected = [((rank + 1) / 4) ** (1 / 3) - (rank / 4) ** (1 / 3) for rank in range(4)]
+    assert [seen[customer,] / 3000 for customer in (2, 4, 3, 1)] == pytest.approx(expected, abs=0.03)
+
+
+def test_worst_time_without_windows_ranks_by_gain() -> None:
+    _, solution = on_a_line([1], [2], [3], [4], places=[4.0, 1.0, 3.0, 2.0])
+    seen = outcomes("worst-time:determinism=1000", solution, 2, seeds=50)
+    assert seen[1, 3] > 45

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numba import njit
 
-from helpers import outcomes, plane
+from helpers import outcomes, plane, timed_line
 from neuralns import Instance, Solution
 from neuralns.operators.registry import operator
 from neuralns.routes import transfer
@@ -137,3 +137,57 @@ def test_history_ranks_alike_without_determinism() -> None:
     solution = plane([(0, 0), (10, 0), (20, 0), (0, 10), (0, 20)], [[1, 2], [3, 4]])
     seen = outcomes("historical:determinism=1", solution, 1, seeds=2000)
     assert [seen[customer,] for customer in (1, 2, 3, 4)] == pytest.approx([500] * 4, abs=90)
+
+
+# --- Time. -----------------------------------------------------------------------------------------------------------
+
+
+def test_shaw_prefers_customers_served_at_about_the_same_time() -> None:
+    # 2 and 3 are as far from 1 and demand as much; 3 is served at the same time, 2, on the route of 1, much later.
+    points = [(0, 0), (10, 0), (10, 5), (10, -5), (90, 90)]
+    windows = [(0, 999), (50, 60), (400, 410), (50, 60), (0, 999)]
+    alike = Instance("alike", [0, 1, 1, 1, 1], 20, points)
+    timed = Instance("alike", [0, 1, 1, 1, 1], 20, points, windows=windows)
+    share = {}
+    for instance in (alike, timed):
+        seen = outcomes("shaw", Solution(instance, [[1, 2], [3], [4]]), 2, seeds=2000)
+        share[instance.timed] = seen[1, 2] / seen[1, 3]
+    # Without windows the same route counts.
+    assert share[False] > 1.5
+    assert share[True] < 0.7
+
+
+def test_shaw_weighs_time_a_third_of_distance() -> None:
+    # 2 chooses 1, which is nearer than 3, and 3 chooses 1. From 1 on, 2 is served as much later as can be: half as far
+    # as 3 it stands at 9/2 + 3 against 9 and comes first; as far as 3, at 9 + 3 against 9, it comes last.
+    windows = [(0, 999), (50, 60), (400, 410), (50, 60)]
+    for place, share in (((10, 10), 2 / 3), ((10, 20), 1 / 3)):
+        instance = Instance("apart", [0, 1, 1, 1], 20, [(0, 0), (10, 0), place, (10, -20)], windows=windows)
+        seen = outcomes("shaw:determinism=1000000", Solution(instance, [[1], [2], [3]]), 2, seeds=900)
+        assert [seen[1, 2] / 900, seen[1, 3] / 900] == pytest.approx([share, 1 - share], abs=0.06)
+
+
+def test_time_oriented_removes_those_served_at_about_the_same_time() -> None:
+    # Served at 100, 200, 102, 202, 104, 204, by windows that open then.
+    starts = [100, 200, 102, 202, 104, 204]
+    solution = timed_line([(start, start + 50) for start in starts], [[customer] for customer in range(1, 7)])
+    seen = outcomes("time-oriented:determinism=1000000", solution, 3, seeds=300)
+    assert set(seen) == {(1, 3, 5), (2, 4, 6)}
+
+
+def test_time_oriented_looks_at_the_nearest_customers() -> None:
+    # The two nearest of each on the line, whenever they are served.
+    starts = [100, 200, 102, 202, 104, 204]
+    solution = timed_line([(start, start + 50) for start in starts], [[customer] for customer in range(1, 7)])
+    seen = outcomes("time-oriented:determinism=1000000:near=2", solution, 3, seeds=300)
+    assert all(max(removed) - min(removed) == 2 for removed in seen)
+    # With one near customer a seed there is another seed for the third.
+    assert all(len(removed) == 3 for removed in outcomes("time-oriented:near=1", solution, 3, seeds=50))
+    assert all(len(removed) == 3 for removed in outcomes("time-oriented:near=-1", solution, 3, seeds=50))
+
+
+def test_time_oriented_without_windows_goes_by_the_way_travelled() -> None:
+    # Two routes out and back: their first customers after 10, their second after 20, their last after 30.
+    solution = plane([(0, 0), (10, 0), (20, 0), (30, 0), (-10, 0), (-20, 0), (-30, 0)], [[1, 2, 3], [4, 5, 6]])
+    seen = outcomes("time-oriented:determinism=1000000", solution, 2, seeds=300)
+    assert set(seen) == {(1, 4), (2, 5), (3, 6)}

@@ -5,6 +5,7 @@ import numpy as np
 from neuralns.operators.toolkit import (
     compiled,
     destroy,
+    off_opening,
     random_rank,
     removal,
     remove,
@@ -123,6 +124,32 @@ def worst_load(state, quota, determinism=3.0):
         if state.route[customer] >= 0:
             score = state.best_delta[customer] / mean_gain + state.demand[customer] / mean_demand
             state.keys[count] = score + mean_size / state.size[state.route[customer]]
+            state.items[count] = customer
+            count += 1
+    remove_by_rank(state, count, quota, determinism)
+
+
+@destroy("worst-time", "greedy")
+def worst_time(state, quota, determinism=3.0):
+    """Remove customers that cost much, or are reached long before or after their window opens.
+
+    Score g_i / ḡ + |a_i − e_i| / w̄: gain, and time between arrival and the opening of the window, against their means;
+    without windows the gain alone. From the highest down, take rank ⌊y^p · m⌋ for y uniform, determinism p. Worst-time
+    removal of Demir, Bektaş & Laporte 2012, section 3.3.1, with the gain of their worst-distance removal.
+    """
+    mean_gain, mean_time = 1e-12, 1e-12
+    for customer in range(1, state.customers + 1):
+        if state.route[customer] >= 0:
+            state.best_delta[customer], state.row_limit[customer] = (
+                removal(state, customer),
+                off_opening(state, customer),
+            )
+            mean_gain += state.best_delta[customer] / state.present
+            mean_time += state.row_limit[customer] / state.present
+    count = 0
+    for customer in range(1, state.customers + 1):
+        if state.route[customer] >= 0:
+            state.keys[count] = state.best_delta[customer] / mean_gain + state.row_limit[customer] / mean_time
             state.items[count] = customer
             count += 1
     remove_by_rank(state, count, quota, determinism)

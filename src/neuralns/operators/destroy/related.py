@@ -6,6 +6,7 @@ from neuralns.operators.toolkit import (
     compiled,
     destroy,
     distance,
+    has_windows,
     nearest_routed,
     new_mark,
     randint,
@@ -17,10 +18,11 @@ from neuralns.operators.toolkit import (
     remove_by_rank,
     seen_cost,
     select_largest,
+    start_of_service,
 )
 
-SHAW_DISTANCE, SHAW_DEMAND, SHAW_ROUTE = 9.0, 2.0, 3.0
-"""Weights φ, χ and ψ of Shaw's relatedness: those of Ropke & Pisinger, their weight of times for routes."""
+SHAW_DISTANCE, SHAW_TIME, SHAW_DEMAND, SHAW_ROUTE = 9.0, 3.0, 2.0, 3.0
+"""Weights of Shaw's relatedness: those of Ropke & Pisinger; that of times is for routes where there are no windows."""
 SHAW_NEIGHBOURS = 100
 
 
@@ -234,26 +236,33 @@ def historical(state, quota, determinism=3.0):
 def shaw(state, quota, determinism=6.0):
     """Remove a random customer, then again and again one that is related to a random customer already removed.
 
-    Relatedness of i and j, less is closer: φ c_ij / c_max + χ |q_i − q_j| / q_max + ψ [i and j on different routes],
-    with φ = 9, χ = 2, ψ = 3, among the 100 nearest customers of i, c_max and q_max the largest values among them. From
-    the closest on, take rank ⌊y^p · m⌋ for y uniform, determinism p. Shaw 1998; Ropke & Pisinger 2006, section 3.1.1.
+    Relatedness of i and j, less is closer: φ c_ij / c_max + ψ |q_i − q_j| / q_max + χ [i and j on different routes],
+    with windows χ |t_i − t_j| / t_max in place of the last, t_i the start of service (of one who is removed, as it was
+    then). φ = 9, ψ = 2, χ = 3, among the 100 nearest customers of i, c_max, q_max and t_max the largest values among
+    them. From the closest on, take rank ⌊y^p · m⌋ for y uniform, determinism p. Shaw 1998; Ropke & Pisinger 2006,
+    section 3.1.1.
     """
-    customer = random_routed(state)
+    customer, timed = random_routed(state), has_windows(state)
+    came_from, served, apart = state.order, state.best_delta, state.row_limit
     while True:
-        came_from = state.order
         came_from[customer] = state.route[customer]
+        if timed:
+            served[customer] = start_of_service(state, customer)
         remove(state, customer)
         if state.n_removed >= quota:
             return
         centre = state.removed[randint(state, state.n_removed)]
-        count, farthest, widest = 0, 1e-12, 1e-12
+        count, farthest, widest, longest = 0, 1e-12, 1e-12, 1e-12
         for index in range(min(SHAW_NEIGHBOURS, state.neighbours.shape[1])):
             other = state.neighbours[centre, index]
             if state.route[other] >= 0:
                 state.items[count] = other
-                count += 1
                 farthest = max(farthest, distance(state, centre, other))
                 widest = max(widest, abs(state.demand[centre] - state.demand[other]))
+                if timed:
+                    apart[count] = abs(served[centre] - start_of_service(state, other))
+                    longest = max(longest, apart[count])
+                count += 1
         if count == 0:
             customer = random_routed(state)
             continue
@@ -261,8 +270,33 @@ def shaw(state, quota, determinism=6.0):
             other = state.items[index]
             far = SHAW_DISTANCE * distance(state, centre, other) / farthest
             unlike = SHAW_DEMAND * abs(state.demand[centre] - state.demand[other]) / widest
-            apart = 0.0 if state.route[other] == came_from[centre] else SHAW_ROUTE
-            state.keys[index] = -(far + unlike + apart)
+            if timed:
+                elsewhere = SHAW_TIME * apart[index] / longest
+            else:
+                elsewhere = 0.0 if state.route[other] == came_from[centre] else SHAW_ROUTE
+            state.keys[index] = -(far + unlike + elsewhere)
         rank = random_rank(state, count, determinism)
         select_largest(state.keys, state.items, count, rank)
         customer = np.int64(state.items[rank])
+
+
+@destroy("time-oriented", "related")
+def time_oriented(state, quota, near=100.0, determinism=6.0):
+    """Remove a random customer and those of its ``near`` nearest ones that are served at about the same time.
+
+    With |t_i − t_j| from the least up, t_j the start of service of the random customer, take rank ⌊y^p · m⌋ for y
+    uniform, determinism p; then with another random customer, if need be. Without windows a vehicle leaves at 0, and
+    travel takes as long as it is far. Pisinger & Ropke 2007, section 5.1 (time-oriented removal).
+    """
+    while state.n_removed < quota:
+        seed = random_routed(state)
+        time = start_of_service(state, seed)
+        count = 0
+        for index in range(min(int(near), state.neighbours.shape[1])):
+            other = state.neighbours[seed, index]
+            if state.route[other] >= 0:
+                state.keys[count] = -abs(start_of_service(state, other) - time)
+                state.items[count] = other
+                count += 1
+        remove(state, seed)
+        remove_by_rank(state, count, min(quota, state.n_removed + count), determinism)
