@@ -118,7 +118,7 @@ def test_tables_hold_the_parameters_of_each_operator() -> None:
     assert tables.destroy_parameters.shape == (3, MOST_PARAMETERS)
     assert tables.destroy_parameters[1, :3].tolist() == [10.0, 0.25, 0.99]
     assert tables.destroy_parameters[2, 0] == 7.0
-    assert tables.repair_counts.tolist() == [1, 0]
+    assert tables.repair_counts.tolist() == [2, 0]
     assert tables.repair_parameters[0, 0] == 0.5
 
 

@@ -381,7 +381,8 @@ def test_whoever_could_be_served_is_charged_for() -> None:
     points = [[0, 0], [3, 0], [5, 0], [99, 0]]
     instance = Instance("three", [0, 1, 1, 1], 2, points, max_distance=20)
     assert list(instance.unservable) == [3]
-    penalty = 6 + 10 + 198
+    # One more than serving everybody by a route of their own.
+    penalty = 6 + 10 + 198 + 1
     for routes, cost in (([[1], [2]], 16), ([[1]], 6 + penalty), ([], 2 * penalty)):
         solution = Solution(instance, routes)
         assert charged_cost(solution) == cost == new_state(instance, 1, solution=solution).cost
