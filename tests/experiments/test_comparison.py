@@ -317,8 +317,8 @@ import sys
 from neuralns import compare, MaxTime, Uniform, Roulette
 from neuralns.search.search import Search
 plain = Search.advance
-def advance(self):
-    plain(self)
+def advance(self, *limits):
+    plain(self, *limits)
     Search.advance = plain
     print("begun", flush=True)
 Search.advance = advance

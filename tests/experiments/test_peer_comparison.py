@@ -24,6 +24,8 @@ TIMED = Instance(
 
 
 def by_savings(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
+    if instance.may_leave_out:
+        return one_by_one(instance, seconds, seed)
     return [list(route) for route in savings(instance).routes]
 
 

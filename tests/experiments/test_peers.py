@@ -60,11 +60,8 @@ def solved(name: str, instance: Instance, objective: str = "distance") -> Soluti
     return Solution(instance, solver_for(name, objective)(instance, SECONDS, 1))
 
 
-OTHERS = [name for name in PEERS if name != "neuralns"]
-
-
 @pytest.mark.parametrize("rule", rules(scattered()))
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", PEERS)
 def test_a_rule_that_would_be_broken_is_kept(name: str, rule: str) -> None:
     plain = scattered()
     ruled = replace(plain, **rules(plain)[rule])
@@ -74,13 +71,13 @@ def test_a_rule_that_would_be_broken_is_kept(name: str, rule: str) -> None:
     assert found.cost < Solution(plain, [[customer] for customer in range(1, 13)]).cost
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", PEERS)
 def test_distances_without_rounding_are_kept_in_time(name: str) -> None:
     plain = scattered().with_rounding("none")
     assert solved(name, replace(plain, **in_turn(plain))).faults() == []
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", PEERS)
 def test_vehicles_come_first_if_they_are_to(name: str) -> None:
     """Two clusters, whose windows overlap: one vehicle can do both, but the way between them is long."""
     side = np.array([[-100.0, 0.0], [-100.0, 1.0], [100.0, 0.0], [100.0, 1.0]])

@@ -838,8 +838,8 @@ def test_whoever_was_left_out_is_served_as_soon_as_there_is_room() -> None:
     line = Instance("line", [0, 1, 1], 2, [[0, 0], [10, 0], [20, 0]], windows=[[0, 90]] * 3, vehicles=1)
     lanes = Lanes([MDP(line, portfolio_named("random-node,greedy"), "windows", 1, 1)])
     lanes.reset([Solution(line, [[1]])], seeds_from(1, 1))
-    # Serving all by routes of their own would cost 60: that is the penalty.
-    assert lanes.start_costs.tolist() == [20 + 60]
+    # Serving all by routes of their own would cost 60: the penalty is more.
+    assert lanes.start_costs.tolist() == [20 + 60 + 1]
     lanes.play(Uniform())
     assert (lanes.costs.tolist(), lanes.solution(0).unserved) == ([40], ())
 

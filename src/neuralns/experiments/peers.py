@@ -21,12 +21,12 @@ from neuralns.problem.instance import Instance
 Routes = list[list[int]]
 
 
-def solve_neuralns(instance: Instance, seconds: float, seed: int) -> Routes:
+def solve_neuralns(instance: Instance, seconds: float, seed: int, objective: str | None = None) -> Routes:
     """Run neuralns with its defaults."""
     from neuralns.search.solve import solve
     from neuralns.search.stopping import MaxTime
 
-    return solve(instance, MaxTime(seconds), seed=seed).routes
+    return solve(instance, MaxTime(seconds), seed=seed, objective=objective).routes
 
 
 def solve_pyvrp(instance: Instance, seconds: float, seed: int) -> Routes:
@@ -225,4 +225,6 @@ def fewest_vehicles(solver: Solver, instance: Instance, seconds: float, seed: in
 def solver_for(name: str, objective: str) -> Solver:
     """Return a solver for an objective, ``distance`` or ``vehicles``."""
     solver = PEERS[name][1]
-    return partial(fewest_vehicles, solver) if objective == "vehicles" else solver
+    if objective != "vehicles":
+        return solver
+    return partial(solver, objective=objective) if solver is solve_neuralns else partial(fewest_vehicles, solver)
