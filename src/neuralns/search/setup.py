@@ -17,6 +17,7 @@ from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import do_without_route, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -86,7 +87,8 @@ def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, st
     acceptance.compiled()
     for rule in stop.rules:
         _ = rule.compiled
-    build(Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1))
+    tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1)
+    do_without_route(new_state(tiny, 0, solution=build(tiny)), 1)
 
 
 def portfolio_of(
