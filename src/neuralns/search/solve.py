@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -104,6 +105,9 @@ def solve(
     fewest = objective == "vehicles"
     if objective is not None:
         instance = instance.with_objective(objective)
+    if fewest and instance.vehicles is None:
+        # Routes are given up one by one, so that customers are left out for a while.
+        instance = replace(instance, vehicles=instance.customers)
     if len(instance.unservable) == instance.customers:
         first = next(iter(instance.unservable.values()))
         raise InputError(f"{instance.name}: no customer can be served; of customer 1, {first}.")
