@@ -17,6 +17,8 @@ from neuralns.routes.edits import (
     bank_removed,
     charge_for_removed,
     close_empty_routes,
+    count_absence,
+    disband_route,
     insert,
     new_mark,
     open_route,
@@ -337,3 +339,27 @@ def test_books_of_the_bank_stay_right_from_repair_to_repair(instance: Instance, 
         assert state.cost == pytest.approx(
             new_state(instance, seed, solution=solution_in(state, instance)).cost, rel=1e-9, abs=1e-9
         )
+
+
+def test_the_route_that_is_missed_least_is_given_up() -> None:
+    line = Instance("line", [0, 1, 1, 1, 1], 4, [[0, 0], [1, 0], [2, 0], [3, 0], [4, 0]], vehicles=4)
+    state = new_state(line, 1, solution=Solution(line, [[1, 2], [3], [4]]))
+    state.absence[3] = 5.0
+    disband_route(state)
+    assert solution_in(state, line).routes == ((1, 2), (3,))
+    assert (banked(state), state.n_routes, state.present) == ([4], 2, 3)
+    assert state.cost == 4.0 + 6.0 + unserved_cost(line)
+    undo(state)
+    assert banked(state) == [4]
+
+
+def test_who_is_left_out_again_and_again_weighs_more() -> None:
+    line = Instance("line", [0, 1, 1], 2, [[0, 0], [1, 0], [2, 0]], vehicles=1)
+    state = new_state(line, 1, solution=Solution(line, [[1]]))
+    one = unserved_cost(line)
+    assert (penalty(state, 1), penalty(state, 2), state.cost) == (one, one, 2.0 + one)
+    count_absence(state)
+    count_absence(state)
+    assert (penalty(state, 1), penalty(state, 2), state.cost) == (one, 3 * one, 2.0 + 3 * one)
+    recompute(state)
+    assert state.cost == 2.0 + 3 * one

@@ -20,6 +20,7 @@ from neuralns.routes.edits import insert, open_route, remove, undo
 from neuralns.routes.evaluate import (
     beside,
     best_insertion,
+    best_near,
     best_opening,
     distance,
     has_windows,
@@ -610,3 +611,18 @@ def test_times_without_windows_are_those_of_the_routes_after_an_undo() -> None:
     assert [start_of_service(state, customer) for customer in (2, 1)] == [5.0, 9.0]
     undo(state)
     assert [start_of_service(state, customer) for customer in (1, 2, 3)] == [1.0, 5.0, 2.0]
+
+
+@settings(deadline=None, max_examples=100)
+@given(costly_instances(), st.integers(0, 1000), st.data())
+def test_beside_everybody_is_everywhere(instance: Instance, seed: int, data: st.DataObject) -> None:
+    state, out = some_out(instance, seed, data)
+    slots = [slot for slot in state.active[: state.n_active].tolist() if state.size[slot] > 0]
+    for customer in out:
+        everywhere = min((best_insertion(state, customer, slot)[0] for slot in slots), default=math.inf)
+        cost, slot, place = best_near(state, customer, 100, math.inf, 0.0)
+        assert cost == close(everywhere)
+        if cost < math.inf:
+            assert insertion(state, customer, slot, place) == cost
+            assert best_near(state, customer, 100, cost, 0.0)[:2] == (math.inf, -1)
+        assert best_near(state, customer, 1, math.inf, 0.0)[0] >= cost

@@ -395,3 +395,13 @@ def test_a_large_matrix_is_made_a_state_in_a_moment() -> None:
     new_state(instance, 0)
     # Points fitted to all distances at once take more than twice as long as this.
     assert time.process_time() - begin < 2
+
+
+def test_customers_that_go_well_together_are_near_in_place_and_time() -> None:
+    points = [[0, 0], [10, 0], [11, 0], [14, 0]]
+    plain = Instance("plain", [0, 1, 1, 1], 3, points)
+    assert new_state(plain, 1).fitting.tolist() == new_state(plain, 1).neighbours.tolist()
+    # The nearest neighbour of 1 is served long after it, so that a vehicle would wait there.
+    timed = Instance("timed", [0, 1, 1, 1], 3, points, windows=[[0, 500], [0, 20], [400, 420], [0, 50]])
+    assert new_state(timed, 1).neighbours[1].tolist() == [2, 3]
+    assert new_state(timed, 1).fitting[1].tolist() == [3, 2]

@@ -364,3 +364,44 @@ def test_every_objective_is_lowered_within_all_limits(objective: str, limits: di
     if not limits:
         assert result.best.unserved == ()
         assert result.cost < result.initial.cost
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_fewest_vehicles_come_first_if_they_are_to(workers: int) -> None:
+    found = solve("R101", MaxIterations(4000), objective="vehicles", workers=workers)
+    again = solve("R101", MaxIterations(4000), objective="vehicles", workers=workers)
+    assert found.routes == again.routes
+    # No solution with fewer is known; by distance alone 20 are best.
+    assert (len(found.routes), found.feasible) == (19, True)
+    assert found.cost == pytest.approx(Solution(found.best.instance, found.routes).length)
+
+
+def test_fewer_vehicles_than_loads_need_are_not_looked_for() -> None:
+    found = solve("P-n16-k8", MaxIterations(2000), objective="vehicles")
+    assert (len(found.routes), found.cost) == (8, 450)
+
+
+def test_too_few_vehicles_leave_customers_out() -> None:
+    few = replace(read("R101"), vehicles=12)
+    told: list[int] = []
+    found = solve(few, MaxIterations(3000), callbacks=[lambda progress: told.append(progress.unserved)])
+    assert found.best.broken_rules() == []
+    assert len(found.unserved) == told[-1] > 0
+    assert len(found.unserved) <= len(found.initial.unserved)
+    # Costs are those of the routes, without penalties.
+    assert found.trace.best[-1] == pytest.approx(found.cost)
+    assert not found.feasible
+
+
+def test_an_instance_that_nobody_can_serve_is_refused() -> None:
+    heavy = Instance("heavy", [0, 5, 6], 4, [[0, 0], [1, 0], [2, 0]])
+    with pytest.raises(InputError, match=r"^heavy: no customer can be served; of customer 1, its demand 5 is above"):
+        solve(heavy, 1)
+    one = Instance("one", [0, 5, 3], 4, [[0, 0], [1, 0], [2, 0]])
+    found = solve(one, MaxIterations(10))
+    assert (found.routes, found.unserved, found.best.broken_rules()) == ([[2]], (1,), [])
+
+
+def test_objectives_of_unknown_name_are_refused() -> None:
+    with pytest.raises(InputError, match="objective 'speed' is not known"):
+        solve("R101", 1, objective="speed")
