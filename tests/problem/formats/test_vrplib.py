@@ -463,6 +463,7 @@ def test_a_tsp_is_one_vehicle_without_limit_from_the_first_node(tmp_path: Path, 
     tour = Solution(instance, [[1, 2, 3]])
     assert tour.feasible
     assert tour.cost == 5 + 5 + 7 + 6
+    assert Solution(instance, [[1, 2], [3]]).faults() == ["there are 2 routes, but 1 vehicle."]
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,8 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
 
     ignored = parts_ignored(ignore)
     rules = _rules(path, specifications, found, order, ignored)
+    if one_tour and "vehicles" not in ignored:
+        rules["vehicles"] = 1
     if problem.endswith("TW") and "TIME_WINDOW" not in found and not dropped & {"TYPE", "TIME_WINDOW", "WINDOWS"}:
         raise InputError(f"{path}: section TIME_WINDOW_SECTION is missing.")
     name = " ".join(optional("NAME", "").value.split()) or Path(path).stem
