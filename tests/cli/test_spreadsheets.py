@@ -76,7 +76,7 @@ def test_the_json_names_who_is_left_out_and_the_objective(folder: Path, routes: 
         {"customer": 3, "name": "Farm", "reason": "no place was found for it on the routes of 2 vehicles"},
         {"customer": 4, "name": "Quarry", "reason": WHY},
     ]
-    assert (found["objective"], found["cost"], found["feasible"]) == ("duration", 50 + 10 + 50 + 15 + 100, True)
+    assert (found["objective"], found["cost"], found["feasible"]) == ("duration", 50 + 10 + 50 + 15 + 100, False)
 
 
 def test_many_who_cannot_be_served_are_counted(folder: Path, routes: list[list[int]]) -> None:

@@ -21,13 +21,15 @@ def instances(as_json: options.AsJson = False) -> None:
     entries = [bundled(name) for name in bundled_names()]
     if as_json:
         keys = ("name", "customers", "capacity", "rounding", "best_known")
-        print(json.dumps({"instances": [{key: getattr(entry, key) for key in keys} for entry in entries]}))
+        found = [{key: getattr(entry, key) for key in keys} | {"windows": entry.timed} for entry in entries]
+        print(json.dumps({"instances": found}))
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("name")
-    for column in ("customers", "capacity", "rounding", "best known"):
+    for column in ("customers", "capacity", "windows", "rounding", "best known"):
         table.add_column(column, justify="right")
     for entry in entries:
         known = "" if entry.best_known is None else format_cost(entry.best_known)
-        table.add_row(entry.name, str(entry.customers), f"{entry.capacity:g}", entry.rounding, known)
+        windows = "yes" if entry.timed else ""
+        table.add_row(entry.name, str(entry.customers), f"{entry.capacity:g}", windows, entry.rounding, known)
     plain_console().print(table)

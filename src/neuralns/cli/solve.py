@@ -223,7 +223,7 @@ def solve(
                     "gap": result.gap,
                     "routes": result.routes,
                     "unserved": unserved_with_reasons(result.best),
-                    "feasible": not faults,
+                    "feasible": result.feasible,
                     "iterations": result.iterations,
                     "runtime": result.runtime,
                     "stopped_by": result.stopped_by,

@@ -278,7 +278,7 @@ class Instance:
         0.5
         """
         changes: dict[str, Any] = {**objective_costs(objective)}
-        if all(getattr(self, field) == value for field, value in changes.items()):
+        if objective != "vehicles" and all(getattr(self, field) == value for field, value in changes.items()):
             return self
         return replace(self, **changes, best_known=None)
 

@@ -18,7 +18,7 @@ from neuralns.errors import GivenUpError
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import load_limit
-from neuralns.problem.solution import Solution
+from neuralns.problem.solution import Solution, gap_between
 from neuralns.routes.edits import FAILED
 from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, routes_of, unflatten
 from neuralns.search import loop
@@ -78,7 +78,7 @@ class Progress:
     def gap(self) -> float | None:
         """Gap of the best cost to the best known one in per cent."""
         known = self.instance.best_known
-        return None if known is None or known <= 0 else 100.0 * (self.best / known - 1.0)
+        return None if known is None or known <= 0 or self.unserved else gap_between(self.best, known)
 
 
 class Search:
