@@ -366,19 +366,29 @@ def anytime(points: Sequence[Point], title: str) -> Figure:
 
 
 def gaps(points: Mapping[str, Sequence[tuple[int, float]]], title: str, axes: Axes | None = None) -> Figure:
-    """Draw gaps over the number of customers, one line for each solver, the first one strong."""
+    """Draw gaps over the number of customers, one line for each solver, the first one strong.
+
+    Where instances have the same number of customers the line goes through their mean, and each is a faint point.
+    """
     figure, axes = _axes(axes, (7.2, 4.6))
     for number, (name, pairs) in enumerate(points.items()):
         shown = sorted((size, gap) for size, gap in pairs if np.isfinite(gap))
+        sizes = sorted({size for size, _ in shown})
+        look: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "marker": MARKERS[number % len(MARKERS)],
+            "zorder": 3 if number == 0 else 2,
+        }
+        if len(sizes) < len(shown):
+            each = [max(gap, 0.01) for _, gap in shown]
+            axes.plot([size for size, _ in shown], each, ls="", ms=3.5, alpha=0.35, **look)
         axes.plot(
-            [size for size, _ in shown],
-            [max(gap, 0.01) for _, gap in shown],
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKERS[number % len(MARKERS)],
+            sizes,
+            [max(float(np.mean([gap for other, gap in shown if other == size])), 0.01) for size in sizes],
             markersize=5 if number == 0 else 4,
             linewidth=2.4 if number == 0 else 1.0,
             label=name,
-            zorder=3 if number == 0 else 2,
+            **look,
         )
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
