@@ -25,6 +25,7 @@ from neuralns import (
     Instance,
     MaxIterations,
     MaxTime,
+    NoImprovement,
     Operator,
     OperatorError,
     PolicySelector,
@@ -405,3 +406,34 @@ def test_an_instance_that_nobody_can_serve_is_refused() -> None:
 def test_objectives_of_unknown_name_are_refused() -> None:
     with pytest.raises(InputError, match="objective 'speed' is not known"):
         solve("R101", 1, objective="speed")
+
+
+def test_a_start_that_leaves_customers_out_is_no_limit_on_vehicles() -> None:
+    instance = read("R101")
+    start = Solution(instance, [[1], [2]])
+    found = solve(instance, MaxIterations(3000), objective="vehicles", initial=start)
+    assert (len(found.routes), found.unserved) == (19, ())
+
+
+@pytest.mark.parametrize("seconds", [0.0003, 0.3])
+def test_fewest_vehicles_do_not_depend_on_the_segments(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    # The loads allow no fewer than 36 vehicles, so that the first phase ends early, in the middle of a segment.
+    expected = solve("X-n200-k36", MaxIterations(2000), objective="vehicles", seed=1).routes
+    monkeypatch.setattr(search_module, "SEGMENT_SECONDS", seconds)
+    assert solve("X-n200-k36", MaxIterations(2000), objective="vehicles", seed=1).routes == expected
+
+
+def test_patience_ends_the_search_for_fewer_vehicles_before_the_whole() -> None:
+    limit = NoImprovement(1500) | MaxIterations(20000)
+    found = solve("RC101", limit, objective="vehicles", seed=1)
+    assert found.stopped_by == "no improvement"
+    assert found.cost < 1750
+
+
+def test_travel_times_of_their_own_count_in_instances_too_large_for_a_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = read("R101", customers=20)
+    assert timed.distances is not None
+    slow = replace(timed, durations=1.5 * timed.distances)
+    monkeypatch.setattr("neuralns.problem.instance.MATRIX_LIMIT", 10)
+    found = solve(replace(slow), MaxIterations(200))
+    assert found.best.broken_rules() == found.initial.broken_rules() == []

@@ -192,7 +192,7 @@ class Instance:
     @cached_property
     def distances(self) -> Floats | None:
         """Matrix of rounded distances, or None for instances too large to hold one (see ``MATRIX_LIMIT``)."""
-        if self.matrix is None and len(self.demands) > MATRIX_LIMIT:
+        if self.matrix is None and self.durations is None and len(self.demands) > MATRIX_LIMIT:
             return None
         raw = self.matrix if self.matrix is not None else euclidean(self.points)
         rounded = np.ascontiguousarray(round_distances(raw, self.rounding))

@@ -135,7 +135,7 @@ def _run(state, tables, run, iterations):
                 run.found = 1
                 break
             count_absence(state)
-            status.current = state.cost
+            status.current = status.best = state.cost
         elif outcome == BEST:
             run.routes = export_routes(state, run.best, run.starts)
             run.left_out = state.n_bank

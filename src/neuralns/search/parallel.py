@@ -40,6 +40,7 @@ class Message:
     current: float
     best: float
     rank: tuple[int, int, float]
+    standing: tuple[int, float]
     temperature: float
     uses: dict[str, int]
     routes: tuple[tuple[int, ...], ...]
@@ -168,7 +169,7 @@ def _coordinate(
             return messages, silent[0] if silent else reason
         # What a worker found that was killed since is not lost: the others may go on from it.
         best = min(latest, key=lambda worker: (latest[worker].rank, worker))
-        worst = max(present, key=lambda worker: (latest[worker].current, worker))
+        worst = max(present, key=lambda worker: (latest[worker].standing, worker))
         answers: dict[int, Any] = dict.fromkeys(sorted(present))
         if worst != best:
             answers[worst] = latest[best].routes
@@ -287,6 +288,7 @@ def _message_of(search: Search) -> Message:
         progress.current,
         progress.best,
         search.rank,
+        search.standing,
         progress.temperature,
         progress.uses,
         search.best().routes,

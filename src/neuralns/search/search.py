@@ -112,7 +112,8 @@ class Search:
         self._run = self._new_run()
         self._keep(first)
         self._phase_end = 0.0
-        if setup.fewest_vehicles:
+        self._first_phase = setup.fewest_vehicles
+        if self._first_phase:
             self._seek_fewer()
         self._size = selector.asked_every or FIRST_SEGMENT
         self._asking = 0.0
@@ -189,7 +190,7 @@ class Search:
             size = min(size, OPEN_HORIZON - self.iteration)
         if asked_every > 0:
             size = min(size, asked_every)
-        if self._run.fewest:
+        if self._first_phase:
             size = self._size_of_first_phase(size)
         self._set_course(begin, size)
         if asked_every > 0:
@@ -207,9 +208,11 @@ class Search:
                 )
             if not self._run.found:
                 break
-            if self._run.fewest:
+            if self._first_phase and self._run.left_out == 0:
                 self._keep_cost()
+                self._status.since_best = 0
                 self._seek_fewer()
+                self._set_course(self.elapsed, max(1, end - self.iteration))
             if self._on_best is not None:
                 self._on_best(self)
         if asked_every > 0:
@@ -223,8 +226,8 @@ class Search:
         portfolio, run, status = self.setup.portfolio, self._run, self._status
         situation = Situation(
             self.iteration,
-            status.current,
-            status.best,
+            status.current - self._penalties,
+            self._best_cost,
             status.start,
             max(0.0, run.left - run.left_rate * (self.iteration - run.origin)),
             tuple(entry.name for entry in portfolio.destroys),
@@ -235,6 +238,7 @@ class Search:
         self._pair = self.setup.selector.ask(situation, self._memory)
         self.in_python = False
         self._asking += time.perf_counter() - begin
+        self._waiting = int(self._state.n_bank)
         place = situation.destroys.index(self._pair[0])
         self._asked = (situation, self.destroy_counts[place].copy())
 
@@ -243,7 +247,10 @@ class Search:
         counts = self.destroy_counts[situation.destroys.index(self._pair[0])] - before
         begin = time.perf_counter()
         used, accepted, improved, new_best = map(int, counts)
-        change = self._status.current - situation.current
+        change = self._status.current - self._penalties - situation.current
+        if self.setup.fewest_vehicles and self._state.n_bank != self._waiting:
+            # Costs of routes that serve more or fewer customers say nothing.
+            change = 0.0
         self._status.running, self.in_python = UPDATING, True
         self.setup.selector.tell(Outcome(*self._pair, used, accepted, improved, new_best, change))
         self.in_python = False
@@ -256,7 +263,7 @@ class Search:
             return "target"
         if self.iteration >= stop.iterations:
             return "iterations"
-        if self._status.since_best >= stop.no_improvement:
+        if self._status.since_best >= stop.no_improvement and not self._first_phase:
             return "no improvement"
         if self._run.stopped > 0:
             return str(stop.rules[self._run.stopped - 1].name)
@@ -281,6 +288,11 @@ class Search:
     def rank(self) -> tuple[int, int, float]:
         """What makes one search better than another: customers served, then vehicles if they come first, then cost."""
         return int(self._run.left_out), int(self._run.routes) * self.setup.fewest_vehicles, self._best_cost
+
+    @property
+    def standing(self) -> tuple[int, float]:
+        """How well off the current solution is: customers left out, then cost."""
+        return int(self._state.n_bank), float(self._status.current) - self._penalties
 
     @property
     def penalised_cost(self) -> float:
@@ -321,13 +333,20 @@ class Search:
             setattr(status, name, value)
         cost = solution.cost + self._penalties
         status.current = cost
-        if self._run.fewest:
-            if len(solution.routes) < self._run.routes:
+        rank, kept_rank = (
+            (int(self._state.n_bank), len(solution.routes) * self.setup.fewest_vehicles),
+            (int(self._run.left_out), int(self._run.routes) * self.setup.fewest_vehicles),
+        )
+        if self._run.fewest and rank > kept_rank:
+            self.continue_from(self.best())
+        elif self._run.fewest or rank < kept_rank or cost < status.best:
+            if rank < kept_rank or cost < self._kept_cost + self._penalties:
                 self._keep(solution)
-            self._seek_fewer()
-        elif cost < status.best or len(solution.routes) < self._run.routes * self.setup.fewest_vehicles:
             status.best, status.since_best = cost, 0
-            self._keep(solution)
+            if self._first_phase:
+                self._seek_fewer()
+            elif self.setup.fewest_vehicles and rank[0] == 0:
+                self._state.vehicles = max(1, len(solution.routes))
 
     def _keep(self, solution: Solution) -> None:
         flat, ends = flatten(solution)
@@ -340,23 +359,31 @@ class Search:
         self._kept_cost = self.best().cost
 
     def _seek_fewer(self) -> None:
-        """Go on with one vehicle less, the customers of a route being left out, unless the loads forbid it."""
-        instance, state = self.setup.instance, self._state
+        """Go on with one vehicle less, the customers of a route being left out, unless the loads forbid it.
+
+        While customers are left out anyhow, they are to be served first, by all vehicles.
+        """
+        instance, state, run = self.setup.instance, self._state, self._run
+        run.pauses = run.left_out > 0 or self._on_best is not None
+        if run.left_out > 0:
+            return
         fewest = math.ceil(float(instance.demands[state.route >= 0].sum()) / load_limit(instance))
-        if self._run.routes <= max(1, fewest) or self._run.left_out > 0:
+        if run.routes <= max(1, fewest):
             self._seek_cheaper()
             return
-        self._run.fewest = 1
-        do_without_route(state, int(self._run.routes) - 1)
-        self._status.current = state.cost
+        run.fewest = 1
+        do_without_route(state, int(run.routes) - 1)
+        self._status.current = self._status.best = state.cost
 
     def _seek_cheaper(self) -> None:
         """Go on from the best routes with as many vehicles as they have, for lower cost."""
-        self._run.fewest = 0
+        self._first_phase = False
+        self._run.fewest, self._run.pauses = 0, self._on_best is not None
         self._phase_end = self.setup.stop.progress(self.elapsed, self.iteration)
-        self._run.origin = self.iteration
+        self._run.origin, self._run.renew = self.iteration, 1
         best = self.best()
-        self._state.vehicles = max(1, len(best.routes))
+        if self._run.left_out == 0:
+            self._state.vehicles = max(1, len(best.routes))
         self._status.best = math.inf
         self.continue_from(best)
         self._status.start = self._status.current
@@ -366,7 +393,8 @@ class Search:
         stop = self.setup.stop
         horizon = stop.iterations if math.isfinite(stop.iterations) or math.isfinite(stop.time) else OPEN_HORIZON
         end = math.ceil(FEWEST_SHARE * horizon) if math.isfinite(horizon) else math.inf
-        if self.elapsed >= FEWEST_SHARE * stop.time or self.iteration >= end:
+        tired = self._status.since_best >= stop.no_improvement
+        if tired or self.elapsed >= FEWEST_SHARE * stop.time or self.iteration >= end:
             self._seek_cheaper()
             return size
         return int(min(size, end - self.iteration))
@@ -380,13 +408,12 @@ class Search:
         run, stop = self._run, self.setup.stop
         hot, cold = self.setup.temperatures
         fall = math.log(cold / hot)
-        if run.fewest:
-            run.hot, run.log_rate, run.left, run.left_rate, run.renew = FEWEST_HEAT * hot, 0.0, 1.0, 0.0, 1
-            return
         if math.isinf(stop.time):
-            horizon = (stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON) - run.origin
-            run.hot, run.log_rate = hot, fall / max(1.0, horizon)
-            run.left, run.left_rate = 1.0, 1.0 / max(1.0, horizon)
+            horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
+            run.hot, run.log_rate = hot, fall / max(1.0, horizon - run.origin)
+            run.left, run.left_rate = 1.0 - run.origin / max(1.0, horizon), 1.0 / max(1.0, horizon)
+            if run.fewest:
+                run.hot, run.log_rate, run.renew = FEWEST_HEAT * hot, 0.0, 1
             if math.isinf(stop.iterations) and self.iteration >= OPEN_HORIZON:
                 run.hot, run.log_rate = cold, 0.0
             return
@@ -396,8 +423,10 @@ class Search:
         run.origin = self.iteration
         run.hot = hot * math.exp(fall * progress)
         run.log_rate = fall * step / max(1, size)
-        run.left, run.left_rate = 1.0 - progress, step / max(1, size)
+        run.left, run.left_rate = rest * (1.0 - progress), rest * step / max(1, size)
         run.renew = 1
+        if run.fewest:
+            run.hot, run.log_rate = FEWEST_HEAT * hot, 0.0
 
 
 def _next_size(size: int, took: float, left: float) -> int:

@@ -17,6 +17,7 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
@@ -146,7 +147,7 @@ def solve(
         caught = interrupts.caught
         if given_up is not None or caught is not None:
             # The search ends here; the trials have its best solution.
-            initial = min(trials.found, key=lambda found: found.cost, default=initial)
+            initial = min(trials.found, key=charged_cost, default=initial)
         stop = stop.scaled(1 - TRIALS_SHARE)
     elif isinstance(selector, str):
         selector = selector_named(selector)

@@ -52,3 +52,10 @@ def test_the_temperature_falls_from_start_to_end_over_the_run() -> None:
 def test_temperatures_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(InputError, match="temperature"):
         SimulatedAnnealing(**wrong)
+
+
+def test_temperatures_are_in_the_units_of_the_objective() -> None:
+    line = Instance("line", [0, 1, 1, 1], 3, [[0, 0], [10, 0], [13, 0], [18, 0]])
+    hot, _ = SimulatedAnnealing().temperatures(Solution(line, [[1, 2, 3]]))
+    priced = line.with_objective("distance=1000")
+    assert SimulatedAnnealing().temperatures(Solution(priced, [[1, 2, 3]]))[0] == pytest.approx(1000 * hot)

@@ -111,7 +111,7 @@ class Falling(Acceptance):
     def temperatures(self, initial: Solution) -> tuple[float, float]:
         start, share = self.start, DEFAULT_END_SHARE
         if start is None:
-            typical = DEFAULT_START * _mean_step(initial)
+            typical = DEFAULT_START * _mean_step(initial) * (initial.instance.distance_cost or 1.0)
             if initial.instance.timed:
                 # Routes with windows go back and forth: their steps say little.
                 typical, share = TIMED_START * _mean_nearest(initial.instance), TIMED_END / TIMED_START
