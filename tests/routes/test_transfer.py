@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_force import completions, costly_instances, some_routes
-from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
+from helpers import books, keeps_limits, on_a_line, random_instances, shuffle_about, solution_in, started
 from neuralns import Instance, Solution, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.distances import euclidean
@@ -26,7 +26,6 @@ from neuralns.routes.evaluate import (
     best_opening,
     distance,
     hopeless,
-    keeps_limits,
 )
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint

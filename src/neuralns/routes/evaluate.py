@@ -19,7 +19,8 @@ at windows as well, with O(1) work a place on the times kept for each node, MEAS
 `penalty`                  the cost of a customer on no route
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
 `join`                     the length of a new route made of the beginning of one and the end of another
-`keeps_limits`             whether a route is allowed
+`carries_too_much`         whether a route breaks the limit on loads, which no operator may
+`is_on_time`               whether a route keeps all other rules, which a removal may break
 `start_of_service`         when a customer is served
 `off_opening`              how far from the opening of a customer's window the vehicle comes
 =========================  ==========================================================================================
@@ -187,11 +188,9 @@ def may_take(state, slot, least):
 
 
 @compiled
-def keeps_limits(state, slot):
-    """Return whether a route is allowed."""
-    if state.load[slot] > state.limit:
-        return False
-    return state.kind == PLAIN or is_on_time(state, slot)
+def carries_too_much(state, slot):
+    """Return whether the customers of a route need more than a vehicle carries."""
+    return state.load[slot] > state.limit
 
 
 @compiled
