@@ -396,6 +396,22 @@ def test_a_large_matrix_is_made_a_state_in_a_moment() -> None:
     assert time.process_time() - begin < 2
 
 
+def test_what_detours_save_is_worked_out_once_for_an_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def noted(matrix: Any) -> float:
+        seen.append(matrix)
+        return 1.0
+
+    monkeypatch.setattr(transfer, "triangle_excess", noted)
+    matrix = np.arange(9.0).reshape(3, 3)
+    instance = Instance("given", [0, 1, 1], 2, matrix=matrix, durations=2 * matrix, max_duration=50, duration_cost=1.0)
+    solution = Solution(instance, [[1]])
+    new_state(instance, 1, solution=solution)
+    assert charged_cost(solution) < np.inf
+    assert [table.tolist() for table in seen] == [matrix.tolist(), (2 * matrix).tolist()]
+
+
 def test_customers_that_go_well_together_are_near_in_place_and_time() -> None:
     points = [[0, 0], [10, 0], [11, 0], [14, 0]]
     plain = Instance("plain", [0, 1, 1, 1], 3, points)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import seed_words
 from neuralns.compiled.structs import Struct
-from neuralns.problem.distances import ROUNDINGS
+from neuralns.problem.distances import ROUNDINGS, triangle_excess
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
@@ -32,6 +32,8 @@ TRIANGLES = 300
 
 _common: WeakKeyDictionary[Instance, dict[str, Any]] = WeakKeyDictionary()
 """What states of one instance hold in common."""
+_excess: WeakKeyDictionary[Instance, dict[bool, float]] = WeakKeyDictionary()
+"""What `triangle_excess` said of given distances (False) and durations of their own (True): several ask for it."""
 
 
 class State(Struct):
@@ -112,7 +114,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
         "horizon": horizon(instance, float(from_depot.mean())),
-        "detour": most_saved(instance, *_given_times(instance)) if instance.timed else 0.0,
+        "detour": most_saved(instance, times=True) if instance.timed else 0.0,
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -197,23 +199,24 @@ def unserved_cost(instance: Instance) -> float:
     customers = instance.customers
     total = instance.vehicle_cost * customers
     if instance.distance_cost > 0:
-        total += instance.distance_cost * _longest(instance, instance.legs, instance.matrix, instance.distances)
+        total += instance.distance_cost * _longest(instance)
     if instance.duration_cost > 0:
-        travel = _longest(instance, instance.times, *_given_times(instance))
+        travel = _longest(instance, times=True)
         waiting = customers * max(0.0, float(instance.earliest.max() - instance.earliest[0]))
         total += instance.duration_cost * (travel + float(instance.services.sum()) + waiting)
     return 1.0 + total
 
 
-def _longest(instance: Instance, legs: Any, given: Any, rounded: Any) -> float:
-    """Return how long all routes can be at most, of distances given or computed.
+def _longest(instance: Instance, times: bool = False) -> float:
+    """Return how long all routes can be at most, by distances or by durations.
 
     A leg is no longer than the way by the depot and what `most_saved` says.
     """
     customers = instance.customers
-    saved = most_saved(instance, given, rounded)
+    saved = most_saved(instance, times)
     if saved == float("inf"):
-        return 2.0 * customers * float(rounded.max())
+        return 2.0 * customers * float(_given(instance, times).max())
+    legs = instance.times if times else instance.legs
     everyone, depot = np.arange(1, customers + 1), np.zeros(customers, np.int64)
     return float((legs(depot, everyone) + legs(everyone, depot)).sum()) + 2.0 * customers * saved
 
@@ -231,32 +234,37 @@ def least_gain(instance: Instance) -> float:
     """
     found = 0.0
     if instance.distance_cost > 0:
-        found += instance.distance_cost * most_saved(instance, instance.matrix, instance.distances)
+        found += instance.distance_cost * most_saved(instance)
     if instance.duration_cost > 0:
-        found += instance.duration_cost * most_saved(instance, *_given_times(instance))
+        found += instance.duration_cost * most_saved(instance, times=True)
     # Sums of distances are rounded.
     everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
     return found + 1e-9 * max(1.0, float(instance.legs(depot, everyone).max()))
 
 
-def most_saved(instance: Instance, given: Any, rounded: Any) -> float:
-    """Return by how much the way by another node can be shorter than the direct one, of distances given or computed.
+def most_saved(instance: Instance, times: bool = False) -> float:
+    """Return by how much the way by another node can be shorter than the direct one, by distances or by durations.
 
     ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that computed ones break the triangle inequality by 1 at most if they are cut or rounded
     to whole numbers.
     """
+    given = _given(instance, times)
     if given is None:
         return {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
-    if len(rounded) > TRIANGLES:
+    if len(given) > TRIANGLES:
         return float("inf")
-    return max(0.0, *(float((rounded - rounded[:, [node]] - rounded[node]).max()) for node in range(len(rounded))))
+    known = _excess.setdefault(instance, {})
+    own = times and instance.durations is not None
+    if own not in known:
+        known[own] = triangle_excess(given)
+    return known[own]
 
 
-def _given_times(instance: Instance) -> tuple[Any, Any]:
-    """Return the durations as given, None if they are computed, and rounded."""
-    if instance.durations is None:
-        return instance.matrix, instance.distances
-    return instance.durations, instance.travel_times
+def _given(instance: Instance, times: bool) -> Any:
+    """Return the distances or the durations that an instance was given, rounded; None if they are computed."""
+    if times and instance.durations is not None:
+        return instance.travel_times
+    return None if instance.matrix is None else instance.distances
 
 
 @compiled
