@@ -16,6 +16,7 @@ from helpers import books, keeps_limits, on_a_line, random_instances, shuffle_ab
 from neuralns import Instance, Solution, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.distances import euclidean
+from neuralns.problem.initial import nearest_neighbours
 from neuralns.routes import transfer
 from neuralns.routes.edits import close_empty_routes, insert, remove, take_from_bank, undo
 from neuralns.routes.evaluate import (
@@ -35,6 +36,7 @@ from neuralns.routes.transfer import (
     charged_cost,
     copy_routes,
     export_routes,
+    fitting_neighbours,
     flatten,
     kind_of,
     least_gain,
@@ -416,7 +418,28 @@ def test_customers_that_go_well_together_are_near_in_place_and_time() -> None:
     points = [[0, 0], [10, 0], [11, 0], [14, 0]]
     plain = Instance("plain", [0, 1, 1, 1], 3, points)
     assert new_state(plain, 1).fitting.tolist() == new_state(plain, 1).neighbours.tolist()
+    neighbours = np.array([[1, 2], [2, 3], [1, 3], [2, 1]], np.uint32)
+    assert np.shares_memory(fitting_neighbours(plain, neighbours), neighbours)
     # The nearest neighbour of 1 is served long after it, so that a vehicle would wait there.
     timed = Instance("timed", [0, 1, 1, 1], 3, points, windows=[[0, 500], [0, 20], [400, 420], [0, 50]])
     assert new_state(timed, 1).neighbours[1].tolist() == [2, 3]
     assert new_state(timed, 1).fitting[1].tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_customers_that_go_well_together_are_the_same_in_blocks_of_any_size(
+    full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    opens = rng.integers(0, 50, 31)
+    windows = np.stack([opens, opens + 10], axis=1)
+    windows[0] = 0, 100
+    # Few places, so that many go equally well.
+    instance = Instance("ties", [0] + [1] * 30, 5, rng.integers(0, 4, (31, 2)), windows=windows)
+    if not full:
+        monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 10)
+    neighbours = nearest_neighbours(instance, 12).astype(np.uint32)
+    whole = fitting_neighbours(instance, neighbours)
+    assert all(sorted(row) == sorted(near) for row, near in zip(whole, neighbours, strict=True)) != full
+    monkeypatch.setattr(transfer, "PAIRS_AT_ONCE", 100)
+    assert fitting_neighbours(instance, neighbours).tolist() == whole.tolist()

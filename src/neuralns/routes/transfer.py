@@ -26,6 +26,8 @@ from neuralns.routes.status import copy_status, new_status
 FULL_NEIGHBOURS = 1000
 """Up to so many customers each node knows all others by distance; above, its nearest `SOME_NEIGHBOURS`."""
 SOME_NEIGHBOURS = 100
+PAIRS_AT_ONCE = 100_000
+"""Pairs of nodes of which is worked out at once how well they go together: little memory, and few calls of numpy."""
 TRIANGLES = 300
 """Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
@@ -90,7 +92,8 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
             np.fill_diagonal(matrix, 0.0)
         transposed = matrix if np.array_equal(matrix, matrix.T) else np.ascontiguousarray(matrix.T)
         from_depot = matrix[0, 1:]
-    neighbours = nearest_neighbours(instance, nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS)
+    known = nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS
+    neighbours = nearest_neighbours(instance, known).astype(np.uint32)
     durations = instance.travel_times
     if not instance.timed:
         times = times_to = np.zeros((0, 0))
@@ -101,7 +104,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         times_to = times if np.array_equal(times, times.T) else np.ascontiguousarray(times.T)
     late = lateness_allowed(instance)
     return {
-        "fitting": fitting_neighbours(instance, neighbours).astype(np.uint32),
+        "fitting": fitting_neighbours(instance, neighbours),
         "kind": kind_of(instance),
         "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
         "slack": least_gain(instance),
@@ -130,39 +133,43 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "y": np.ascontiguousarray(instance.points[:, 1]),
         "distances": matrix,
         "distances_to": transposed,
-        "neighbours": neighbours.astype(np.uint32),
+        "neighbours": neighbours,
     }
 
 
-def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return for every node the customers that go best right before or after it on a route, best first.
 
     Of i and j it is the lesser of the two ways round of c_ij + w · waiting + t · lateness, with the waiting and the
     lateness at j that cannot be avoided after i, w = 0.2 and t = 1 (Vidal, Crainic, Gendreau & Prins 2013,
-    section 4.1). Without windows they are the nearest.
+    section 4.1). Without windows they are the nearest, in the same memory where there are no more of these.
     """
     if instance.windows is None:
-        return neighbours[:, :SOME_NEIGHBOURS]
+        return np.ascontiguousarray(neighbours[:, :SOME_NEIGHBOURS])
     nodes = instance.customers + 1
-    everyone = np.arange(nodes)
     earliest, latest, service = instance.earliest, instance.latest, instance.services
-    found = np.zeros((nodes, min(SOME_NEIGHBOURS, neighbours.shape[1])), np.int32)
-    for node in range(nodes):
-        others = everyone if nodes <= FULL_NEIGHBOURS + 1 else neighbours[node]
-        here = np.full_like(others, node)
-        there, back = instance.times(here, others), instance.times(others, here)
+    candidates = neighbours
+    if nodes <= FULL_NEIGHBOURS + 1:
+        candidates = np.broadcast_to(np.arange(nodes, dtype=np.uint32), (nodes, nodes))
+    found = np.zeros((nodes, min(SOME_NEIGHBOURS, neighbours.shape[1])), np.uint32)
+    rows = max(1, PAIRS_AT_ONCE // max(1, candidates.shape[1]))
+    for begin in range(0, nodes, rows):
+        block = candidates[begin : begin + rows]
+        node, others = np.repeat(np.arange(begin, begin + len(block)), block.shape[1]), block.ravel()
+        there, back = instance.times(node, others), instance.times(others, node)
         after = (
-            instance.legs(here, others)
+            instance.legs(node, others)
             + 0.2 * np.maximum(0.0, earliest[others] - there - service[node] - latest[node])
             + np.maximum(0.0, earliest[node] + service[node] + there - latest[others])
         )
         before = (
-            instance.legs(others, here)
+            instance.legs(others, node)
             + 0.2 * np.maximum(0.0, earliest[node] - back - service[others] - latest[others])
             + np.maximum(0.0, earliest[others] + service[others] + back - latest[node])
         )
-        apart = np.where((others == node) | (others == 0), np.inf, np.minimum(after, before))
-        found[node] = others[np.argsort(apart, kind="stable")[: found.shape[1]]]
+        apart = np.where((others == node) | (others == 0), np.inf, np.minimum(after, before)).reshape(block.shape)
+        best = np.argsort(apart, axis=1, kind="stable")[:, : found.shape[1]]
+        found[begin : begin + rows] = np.take_along_axis(block, best, axis=1)
     return found
 
 
