@@ -1,4 +1,7 @@
-"""VRPLIB's format of instances, read and written: TSPLIB's lines and sections, with demands and a capacity."""
+"""VRPLIB's format of instances, read and written: TSPLIB's lines and sections, with demands and a capacity.
+
+What else there is to a fleet and its customers is as in PyVRP's dialect of the format.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import ROUNDINGS, TSPLIB_DISTANCES, Floats, Rounding, rounding_named
+from neuralns.problem.fleet import Depot
+from neuralns.problem.formats.li_lim import Half, paired, partner
 from neuralns.problem.formats.text import (
     FilePath,
     Row,
@@ -28,41 +33,33 @@ from neuralns.problem.formats.text import (
     refuse_unsupported,
     vehicle_number,
 )
+from neuralns.problem.formats.vrplib_fleet import VEHICLE_SECTIONS, Section, Specification, limit_of, read_fleet, read_groups
 from neuralns.problem.instance import MATRIX_LIMIT, PARTS, Instance
-
-FLEET_KEYS = {
-    "vehicles": "VEHICLES",
-    "max_duration": "VEHICLES_MAX_DURATION",
-    "max_distance": "VEHICLES_MAX_DISTANCE",
-}
-"""What PyVRP's dialect calls limits of an instance."""
 
 SAID_IN_COMMENT = re.compile(rf"rounding ({'|'.join(ROUNDINGS)}), vehicle cost (\d+(?:\.\d+)?(?:e[+-]\d+)?)", re.ASCII)
 """The comment in which VRPLIB files that we write keep what the format has no line for."""
 
-TYPES = ("CVRP", "ACVRP", "DCVRP", "VRPTW", "CVRPTW", "TSP", "ATSP")
+TYPES = (
+    *("CVRP", "ACVRP", "DCVRP", "VRPTW", "CVRPTW", "TSP", "ATSP", "HFVRP", "HFVRPTW", "MDVRP", "MDVRPTW"),
+    *("PCVRP", "PCVRPTW", "VRPB", "VRPBTW", "VRPMPD", "VRPMPDTW", "VRPSPD", "VRPSPDTW", "SDVRP", "SDVRPTW", "GVRP"),
+    "PDPTW",
+)
 WEIGHT_TYPES = ("EUC_2D", "FLOOR_2D", *TSPLIB_DISTANCES, "EXPLICIT")
 NEEDED_KEYS = frozenset(("DIMENSION", "CAPACITY", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT"))
-NEEDED_SECTIONS = frozenset(("NODE_COORD", "DEMAND", "DEPOT", "EDGE_WEIGHT"))
-RULE_KEYS = frozenset(("VEHICLES", "VEHICLES_MAX_DURATION", "VEHICLES_MAX_DISTANCE", "DISTANCE", "SERVICE_TIME"))
-RULE_SECTIONS = frozenset(("TIME_WINDOW", "SERVICE_TIME"))
+NEEDED_SECTIONS = frozenset(("NODE_COORD", "DEMAND", "LINEHAUL", "DEPOT", "EDGE_WEIGHT", "CAPACITY", "VEHICLES_DEPOT"))
+RULE_KEYS = frozenset((
+    *("VEHICLES", "VEHICLES_MAX_DURATION", "VEHICLES_MAX_DISTANCE", "VEHICLES_FIXED_COST"),
+    *("VEHICLES_UNIT_DISTANCE_COST", "DISTANCE", "SERVICE_TIME", "RELEASE_TIME"),
+))  # fmt: skip
+RULE_SECTIONS = frozenset((
+    *("TIME_WINDOW", "SERVICE_TIME", "RELEASE_TIME", "BACKHAUL", "PRIZE", "MUTUALLY_EXCLUSIVE_GROUP"),
+    *(VEHICLE_SECTIONS.keys() - NEEDED_SECTIONS),
+))  # fmt: skip
 """Keys and sections that are honoured; rules may be ignored, and what every file needs may not."""
 WITHOUT_MEANING = frozenset(("NAME", "COMMENT", "TYPE", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "DISPLAY_DATA"))
 """Keys and sections that change nothing about the problem; a type that is not known is refused on its own."""
-
-
-class Specification(NamedTuple):
-    """A line ``KEY : value``: its number in the file and the value."""
-
-    line: int
-    value: str
-
-
-class Section(NamedTuple):
-    """A section: the number of the line that opens it, and its rows."""
-
-    line: int
-    rows: list[Row]
+REQUESTS = "PICKUP_AND_DELIVERY"
+"""The section of shipments, with the windows and services of their halves; the one of files of type PDPTW."""
 
 
 def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
