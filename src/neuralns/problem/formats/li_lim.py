@@ -1,4 +1,4 @@
-"""Li and Lim's format of instances, read: vehicles and their capacity, then pickups and deliveries that name each other."""
+"""Li and Lim's format of instances, read: vehicles and their capacity, then a table of pickups and deliveries."""
 
 from __future__ import annotations
 

@@ -43,9 +43,7 @@ def violation(value: Any, schema: dict[str, Any], whole: dict[str, Any] | None =
         rest = schema.get("items", {})
         # Long lists of numbers are all right as a rule, which is quick to see.
         if rest.get("type") != "number" or not _plain_numbers(value[len(firsts) :], rest.get("minimum", -math.inf)):
-            parts += [
-                (f"{path}[{place}]", each, rest) for place, each in enumerate(value[len(firsts) :], len(firsts))
-            ]
+            parts += [(f"{path}[{place}]", each, rest) for place, each in enumerate(value[len(firsts) :], len(firsts))]
     elif isinstance(value, dict):
         parts = [(f"{path}.{key}" if path else key, each, _of_key(key, schema)) for key, each in value.items()]
     else:

@@ -1,8 +1,8 @@
 """CVRPLIB's ``.sol`` format of solutions, read and written: a line for each route, and one for the cost.
 
-Nodes are numbered as VRPLIB's files have them, from 0 and depots first, so that with one depot customers have the
-numbers of the instance. Where vehicles differ, route k is that of vehicle k, and empty routes are those of vehicles that
-stay at home; vehicles are numbered type by type, unless the types' names say their numbers.
+Nodes are numbered as VRPLIB's files have them, but from 0, depots first; with one depot customers have the numbers of
+the instance. Where vehicles differ, route k is that of vehicle k, and empty routes are those of vehicles that stay at
+home; vehicles are numbered type by type, unless the types' names list their numbers.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ def read_sol(instance: Instance, path: FilePath, text: str) -> Solution:
     lines = [line for line, _ in found]
     if (depots := len(instance.depot_nodes)) > 1:
         last = instance.customers + depots - 1
-        for line, route in zip(lines, routes, strict=True):
-            for number in route:
+        for line, visited in zip(lines, routes, strict=True):
+            for number in visited:
                 if not depots <= number <= last:
                     raise InputError(
                         f"{path}, line {line}: {number} is no customer; behind {depots} depots customers are numbered "
                         f"{depots} to {last}."
                     )
-        routes = [[number - depots + 1 for number in route] for route in routes]
+        routes = [[number - depots + 1 for number in visited] for visited in routes]
     if len(instance.types) == 1:
         return Solution(instance, routes)
     vehicles = numbered_vehicles(instance)
-    for line, route in list(zip(lines, routes, strict=True))[len(vehicles) :]:
-        if route:
+    for line, visited in list(zip(lines, routes, strict=True))[len(vehicles) :]:
+        if visited:
             raise InputError(f"{path}, line {line}: there are only {len(vehicles)} vehicles, one for each route.")
-    driven = [(route, kind) for route, kind in zip(routes, vehicles, strict=False) if route]
-    return Solution(instance, [route for route, _ in driven], [kind for _, kind in driven])
+    driven = [(visited, kind) for visited, kind in zip(routes, vehicles, strict=False) if visited]
+    return Solution(instance, [visited for visited, _ in driven], [kind for _, kind in driven])
 
 
 def sol_text(solution: Solution) -> str:
