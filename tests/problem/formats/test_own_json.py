@@ -16,7 +16,7 @@ import texts
 from neuralns import InputError, read_solution, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.formats.detect import read_instance
-from neuralns.problem.formats.own_json import INSTANCE_FIELDS, instance_to_json
+from neuralns.problem.formats.own_json import INSTANCE_FIELDS, LISTS, instance_to_json
 from texts import assert_same, written
 
 
@@ -166,11 +166,15 @@ def blocks(page: str) -> list[Any]:
     return [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
 
 
-def test_the_documentation_shows_the_schema_and_an_example_that_keeps_to_it(tmp_path: Path) -> None:
-    example, schema = blocks("solve.md")
-    assert schema == SCHEMA
-    jsonschema.validate(example, SCHEMA)
-    assert read_instance(written(tmp_path, json.dumps(example), "a.json")).customers == 3
+def test_the_examples_of_the_documentation_keep_to_the_schema_and_its_table_names_all_fields(tmp_path: Path) -> None:
+    plain, general = blocks("solve.md")
+    for example, customers in ((plain, 3), (general, 4)):
+        jsonschema.validate(example, SCHEMA)
+        assert read_instance(written(tmp_path, json.dumps(example), "a.json")).customers == customers
+    page = (Path(__file__).parents[3] / "docs" / "solve.md").read_text(encoding="utf-8")
+    section = page.partition("## The JSON form")[2].partition("\n## ")[0]
+    for field in (*LISTS, *(name for part in SCHEMA["$defs"].values() for name in part.get("properties", ()))):
+        assert f"`{field}`" in section, field
 
 
 def test_the_schema_names_the_fields_that_are_read() -> None:

@@ -114,13 +114,22 @@ def json_solution_text(solution: Solution) -> str:
     return json.dumps(solution_to_json(solution)) + "\n"
 
 
+def is_own_json_instance(text: str) -> bool:
+    """Tell whether a text is an instance in our form."""
+    return _is_form(text, INSTANCE_FORM)
+
+
 def is_own_json_solution(text: str) -> bool:
     """Tell whether a text is a solution in our form."""
+    return _is_form(text, SOLUTION_FORM)
+
+
+def _is_form(text: str, form: str) -> bool:
     try:
-        data = json.loads(text)
+        data = json.loads(text) if is_json(text) else None
     except (RecursionError, ValueError):
         return False
-    return isinstance(data, dict) and data.get("format") == SOLUTION_FORM
+    return isinstance(data, dict) and data.get("format") == form
 
 
 def instance_to_json(instance: Instance) -> dict[str, Any]:

@@ -110,6 +110,8 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
         problem = "CVRP"
     dimension = _whole(path, "DIMENSION", needed("DIMENSION"))
     refuse_unsupported(path, _unsupported(specifications, found, problem), dropped)
+    if problem != "PDPTW":
+        found.pop(REQUESTS, None)
     if "LINEHAUL" in found:
         if "DEMAND" in found:
             raise InputError(f"{path}, line {found['LINEHAUL'].line}: LINEHAUL_SECTION beside DEMAND_SECTION.")
