@@ -187,7 +187,8 @@ def test_the_rounding_can_be_chosen(tmp_path: Path) -> None:
         (
             "TYPE : CVRP",
             "TYPE : VRPPD",
-            f"line 3: problem type 'VRPPD' is not supported, only {', '.join(TYPES)}; --ignore TYPE reads it as a CVRP.",
+            f"line 3: problem type 'VRPPD' is not supported, only {', '.join(TYPES)}; "
+            "--ignore TYPE reads it as a CVRP.",
         ),
         (
             "EUC_2D",
