@@ -142,8 +142,9 @@ def instance_to_json(instance: Instance) -> dict[str, Any]:
         "rounding": instance.rounding,
         "vehicle_cost": plain(instance.vehicle_cost),
         "best_known": None if instance.best_known is None else plain(instance.best_known),
-        "demands": [plain(value) for value in instance.demands],
     }
+    if instance.deliveries is None and instance.pickups is None and instance.shipments is None:
+        data["demands"] = _written(instance.demands)
     if instance.coordinates is not None:
         data["coordinates"] = _written(instance.coordinates)
     if instance.matrix is not None:

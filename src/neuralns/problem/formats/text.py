@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import Rounding
-from neuralns.problem.instance import PARTS
+from neuralns.problem.instance import PARTS, whose
 
 FilePath = str | os.PathLike[str]
 
@@ -196,7 +196,7 @@ def published_rounding(name: str, windows: bool) -> Rounding:
 
 
 def _whose(node: int, table: Sequence[Row], depots: int) -> str:
-    return f"customer {node}" if 0 < node <= len(table) - depots else "the depot"
+    return whose(node if node <= len(table) - depots else 0)
 
 
 @contextmanager
