@@ -24,7 +24,6 @@ from neuralns.problem.instance import Instance
 
 WIDTH = 9
 """Number, x, y, amount, earliest, latest, service, and the partners: where it is picked up, where it is delivered."""
-_WORD = r"[^\S\n]*[-+.\d][^\s,;]*"
 
 
 class Half(NamedTuple):
@@ -43,7 +42,10 @@ def is_li_lim(text: str) -> bool:
     >>> is_li_lim("25 200 1\\n0 40 50 0 0 1236 0 0 0\\n")
     True
     """
-    return re.match(rf"\s*{_WORD}({_WORD}){{2}}[^\S\n]*\n\s*{_WORD}({_WORD}){{8}}[^\S\n]*(\n|$)", text) is not None
+    first = rows(text[:1000])[:2]
+    return [len(words) for _, words in first] == [3, WIDTH] and all(
+        re.match(r"[-+]?\.?\d[^,;]*$", word, re.ASCII) for _, words in first for word in words
+    )
 
 
 def read_li_lim(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
