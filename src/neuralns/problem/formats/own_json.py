@@ -52,6 +52,8 @@ LISTS: dict[str, Callable[..., Any]] = {
 """Fields that are lists of objects, and what makes their parts of them."""
 OF_FLEET = ("capacity", "vehicle_cost", "vehicles", "max_duration", "max_distance", "distance_cost", "duration_cost")
 """Fields that a fleet stands for."""
+CHECKED = ("deliveries", "pickups", "openings", "release", "prizes", "skills", "backhauls")
+"""Fields that are held against the schema when they are read, as the lists of objects are; `Instance` judges others."""
 SOLUTION_FIELDS = ("format", "version", "instance", "cost", "rounding", "vehicle_cost", "routes", "vehicles")
 """The fields of a solution."""
 
@@ -172,7 +174,7 @@ def instance_from_json(data: dict[str, Any], source: str) -> Instance:
         raise InputError(f"{source}: fields 'name' and 'rounding' must be text.")
     parts = {field: data[field] for field in OPTIONAL if data.get(field) is not None}
     with naming(source):
-        for field in (*LISTS, "openings", "prizes", "skills", "backhauls"):
+        for field in (*LISTS, *CHECKED):
             wrong = violation(data.get(field), instance_schema()["properties"][field], instance_schema(), field)
             if wrong is not None:
                 raise InputError(f"{wrong}.")
