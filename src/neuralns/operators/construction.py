@@ -9,16 +9,25 @@ from neuralns.operators.repair.greedy import FARTHEST, insert_in_order
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import bank_removed, charge_for_removed
-from neuralns.routes.evaluate import penalty
-from neuralns.routes.transfer import load_solution, new_state, solution_of
+from neuralns.routes.evaluate import GENERAL, ask, penalty
+from neuralns.routes.general import AS_THEY_ARE, CHEAPEST, LARGEST, SETTLE
+from neuralns.routes.transfer import charged_cost, load_solution, new_state, solution_of
 
 
 def build(instance: Instance) -> Solution:
-    """Return routes that keep all rules: customers go one by one where they cost least, the farthest first."""
+    """Return routes that keep all rules: customers go one by one where they cost least, the farthest first.
+
+    Where vehicles of several sizes could drive a route, it is the cheapest of what each way of choosing sizes gives.
+    """
     state = new_state(instance, 0, quota=1)
-    load_solution(state, Solution(instance, []))
-    _insert_everybody(state)
-    return solution_of(state, instance)
+    sizings = (CHEAPEST, AS_THEY_ARE, LARGEST) if instance.general and state.n_classes < len(instance.types) else (0,)
+    found = []
+    for sizing in sizings:
+        load_solution(state, Solution(instance, []))
+        state.sizing = sizing
+        _insert_everybody(state)
+        found.append(solution_of(state, instance))
+    return min(found, key=charged_cost) if len(found) > 1 else found[0]
 
 
 @compiled
@@ -34,5 +43,7 @@ def _insert_everybody(state):
     state.n_taken = state.n_bank
     state.status.threshold = np.inf
     insert_in_order(state, FARTHEST, 0.0, 0)
+    if state.kind == GENERAL:
+        ask(state, SETTLE, 0)
     charge_for_removed(state)
     bank_removed(state)

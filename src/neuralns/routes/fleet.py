@@ -93,9 +93,17 @@ def general_fields(instance: Instance) -> dict[str, Any]:
         "measured": int(
             bool(instance.route_costs) or any(kind.duration_cost > 0 or kind.max_duration is not None for kind in kinds)
         ),
+        "by_length": int(_goes_by_length(instance)),
         "backhauls": int(instance.backhauls),
         "shipments": int(bool(instance.shipments)),
     }
+
+
+def _goes_by_length(instance: Instance) -> bool:
+    """Return whether nothing but lengths and deliveries decides where a customer goes on a route."""
+    plain = not instance.timed and instance.shipments is None and instance.pickups is None and not instance.route_costs
+    limited = any(kind.max_distance is not None or kind.distance_cost == 0 for kind in instance.types)
+    return plain and not limited and instance.distances is not None
 
 
 def _nothing() -> dict[str, Any]:
@@ -112,7 +120,7 @@ def _nothing() -> dict[str, Any]:
         "is_delivery": flags, "role": small, "release": numbers, "n_openings": wholes, "first_opening": wholes,
         "opens": numbers, "closes": numbers, "group": small, "group_required": flags, "from_depots": numbers,
         "has_depots": 0, "start_depot": wholes, "end_depot": wholes, "depot_cost": numbers, "depot_capacity": table,
-        "own_costs": wholes, "mixed": 0, "timed": 0, "measured": 0, "backhauls": 0, "shipments": 0,
+        "own_costs": wholes, "mixed": 0, "timed": 0, "measured": 0, "by_length": 0, "backhauls": 0, "shipments": 0,
     }  # fmt: skip
 
 
@@ -206,8 +214,11 @@ def _own_cost(cost: RouteCost) -> int:
     return address_of(compile_own(str(cost), own_signature, call))
 
 
-def all_distances(instance: Instance, times: bool) -> Floats:
-    """Return the distances, or the durations, of all profiles one below the other, with a node that stands for none."""
+def all_distances(instance: Instance, times: bool) -> tuple[Floats, Floats]:
+    """Return the distances, or the durations, of all profiles one below the other, with a node that stands for none.
+
+    They come from each node to all others, and to each node from all others, in the same memory if that is the same.
+    """
     nodes = len(instance.demands)
     everyone = np.arange(nodes)
     pairs = np.repeat(everyone, nodes), np.tile(everyone, nodes)
@@ -217,12 +228,15 @@ def all_distances(instance: Instance, times: bool) -> Floats:
         table[:nodes, :nodes] = (instance.times if times else instance.legs)(*pairs, profile).reshape(nodes, nodes)
         np.fill_diagonal(table, 0.0)
         tables.append(table)
-    return np.ascontiguousarray(np.concatenate(tables))
+    there = np.ascontiguousarray(np.concatenate(tables))
+    if all(np.array_equal(table, table.T) for table in tables):
+        return there, there
+    return there, np.ascontiguousarray(np.concatenate([table.T for table in tables]))
 
 
 def slack_of(instance: Instance, most_saved: Callable[..., float]) -> float:
     """Return the most by which an insertion can lower the cost, infinite if that cannot be told."""
-    if instance.profiles or instance.route_costs or len(set(_classes(instance.types)[0])) > 1:
+    if instance.profiles or instance.route_costs or len(instance.types) > 1:
         return float("inf")
     found = max(kind.distance_cost for kind in instance.types) * most_saved(instance)
     most = max(kind.duration_cost for kind in instance.types)

@@ -32,6 +32,10 @@ _ROUND, _TRUNC, _DIMACS = (ROUNDINGS.index(name) for name in ("round", "trunc", 
 DELIVERED, PICKED_UP = 1, 2
 """Values of ``State.role`` where backhauls come last: what a customer is, 0 elsewhere."""
 
+CHEAPEST, AS_THEY_ARE, LARGEST = range(3)
+"""Values of ``State.sizing``, how a repair chooses among vehicles of one class: a new route gets the cheapest, and any
+route a larger one when it needs it; routes keep theirs; or new routes get the largest that is free."""
+
 # --- Distances. ------------------------------------------------------------------------------------------------------
 
 
@@ -66,6 +70,21 @@ def _time(state, base, tail, head):
     if state.durations.shape[0] > 0:
         return state.durations[base + tail, head]
     return _leg(state, base, tail, head)
+
+
+@inlined
+def _leg_to(state, base, tail, head):
+    """Return a distance as `_leg` does, quicker where many are asked for that lead to one node."""
+    if state.distances_to.shape[0] > 0:
+        return state.distances_to[base + head, tail]
+    return _computed(state, tail, head)
+
+
+@inlined
+def _time_to(state, base, tail, head):
+    if state.durations_to.shape[0] > 0:
+        return state.durations_to[base + head, tail]
+    return _leg_to(state, base, tail, head)
 
 
 @inlined
@@ -382,14 +401,14 @@ def _open_books(state, slot):
 
 
 @compiled
-def _close_books(state, slot):
-    """Enter a route in the books after it has changed, in the cheapest vehicle of its class."""
+def _close_books(state, slot, resized):
+    """Enter a route in the books after it has changed, ``resized`` in the cheapest vehicle of its class."""
     if state.size[slot] == 0:
         state.load[slot] = state.length[slot] = state.duration[slot] = state.route_cost[slot] = 0.0
         state.dirty[slot] = 1
         return
     renew_general(state, slot)
-    chosen = _cheapest_type(state, slot)
+    chosen = _cheapest_type(state, slot) if resized else state.vehicle[slot]
     if chosen != state.vehicle[slot]:
         state.vehicle[slot] = chosen
         renew_general(state, slot)
@@ -464,7 +483,7 @@ def attach_all(state, nodes, begin, end, slot):
         node = np.uint32(nodes[index])
         _attach(state, node, slot, before)
         before = node
-    _close_books(state, slot)
+    _close_books(state, slot, False)
 
 
 @compiled
@@ -481,7 +500,7 @@ def _take_off(state, customer):
         _detach(state, other)
         if state.is_delivery[node] != 0:
             request = other
-    _close_books(state, slot)
+    _close_books(state, slot, False)
     state.place[request] = state.n_removed
     state.removed[state.n_removed] = request
     state.n_removed += 1
@@ -502,7 +521,7 @@ def _insert(state, customer, slot, place, _bound, _blink):
     if other != 0:
         behind = place // size
         _attach(state, other, where, np.uint32(behind if behind != 0 else node))
-    _close_books(state, where)
+    _close_books(state, where, state.sizing == CHEAPEST)
     state.n_removed -= 1
     last = state.removed[state.n_removed]
     state.removed[state.place[node]] = last
@@ -576,7 +595,7 @@ def _upgrade(state, customer, slot):
     for part in range(goods):
         if state.start_load[at + part] + state.delivery[customer, part] > state.carries[own, part]:
             fits = False
-    if fits or state.class_size[own] == 1:
+    if fits or state.class_size[own] == 1 or state.sizing != CHEAPEST:
         return (np.int64(own) if fits else np.int64(-1)), 0.0
     best, chosen = np.inf, np.int64(-1)
     begin = state.class_begin[own]
@@ -638,6 +657,9 @@ def _best(state, customer, slot, _place, bound, blink):
         if state.mixed == 0:
             return np.inf
         kind, extra = np.int64(state.vehicle[where]), 0.0
+    if state.by_length != 0:
+        cost = _best_by_length(state, row, where, kind, (bound - extra) / state.per_distance[kind], blink)
+        return state.per_distance[kind] * cost + extra
     rate = state.per_distance[kind]
     base = state.profile_rows[kind]
     limits, most = state.carries, state.most_distance[kind] - state.length[where]
@@ -649,18 +671,19 @@ def _best(state, customer, slot, _place, bound, blink):
     latest, earliest = state.latest[row], state.earliest[row]
     last = latest + state.detour * state.size[where]
     timed, measured, guarded = state.timed != 0, state.measured != 0, state.mixed != 0 or state.role[row] != 0
+    priced = measured and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
     head = _departure(state, kind, release)
     cut = state.entry[where]
     while True:
         tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
         arrival = left
         if timed:
-            arrival = left + _time(state, base, tail_node, row)
+            arrival = left + _time_to(state, base, tail_node, row)
             if arrival > last:
                 break
-        longer = _leg(state, base, tail_node, row) + _leg(state, base, row, head_node) - cut
+        longer = _leg_to(state, base, tail_node, row) + _leg(state, base, row, head_node) - cut
         cost = rate * longer
-        if (cost < least or measured) and longer <= most and arrival <= latest:
+        if (cost < least or priced) and longer <= most and arrival <= latest:
             fine = True
             if timed:
                 begin = arrival if arrival > earliest and state.n_openings[row] <= 1 else _opening(state, row, arrival)
@@ -692,6 +715,29 @@ def _best(state, customer, slot, _place, bound, blink):
     return least + extra
 
 
+@inlined
+def _best_by_length(state, row, slot, kind, bound, blink):
+    """Find the cheapest place of a customer where nothing but length and load counts: the length that it adds."""
+    distances, distances_to, arc, successor = state.distances, state.distances_to, state.arc, state.successor
+    line, end = state.profile_rows[kind] + row, state.end_node[kind]
+    best, place = bound, np.int64(-1)
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+    to_customer = distances_to[line, state.start_node[kind]]
+    while here != 0:
+        cost = to_customer + distances[line, here] - cut
+        if cost < best and (blink == 0.0 or random(state) >= blink):
+            best, place = cost, np.int64(before)
+        to_customer = distances_to[line, here]
+        before, cut, here = here, arc[here], successor[here]
+    cost = to_customer + distances[line, end] - cut
+    if cost < best and (blink == 0.0 or random(state) >= blink):
+        best, place = cost, np.int64(before)
+    if place < 0:
+        return np.inf
+    state.found_place = place
+    return best
+
+
 @compiled
 def _best_of_shipment(state, pickup, slot, bound, blink):
     """Find the cheapest pair of places of a shipment on a route."""
@@ -720,6 +766,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     nobody = np.int64(0)
     rate = state.per_distance[kind]
     timed, measured = state.timed != 0, state.measured != 0
+    priced = measured and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
     here = state.first[slot] if before == 0 else state.successor[before]
     cut = state.entry[slot] if before == 0 else state.arc[before]
     at = np.int64(slot) * goods
@@ -730,7 +777,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
     to_pickup = _leg(state, base, tail_node, pickup)
     longer = to_pickup + _leg(state, base, pickup, head_node) - cut
-    if rate * longer - state.slack >= bound and not measured:
+    if rate * longer - state.slack >= bound and not priced:
         # The delivery only adds to it.
         return np.inf, nobody
     left = max(state.shift_opens[kind], state.route_release[slot]) if before == 0 else state.ready[before]
@@ -750,7 +797,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     best, place = bound, nobody
     # Right behind the pickup.
     both = to_pickup + _leg(state, base, pickup, delivery) + _leg(state, base, delivery, head_node) - cut
-    if (rate * both < best or measured) and both <= most:
+    if (rate * both < best or priced) and both <= most:
         fine = _delivers_on_time(state, kind, base, left_pickup, pickup, delivery, here) if timed else True
         cost = rate * both
         if fine and measured:
@@ -776,7 +823,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
         following = state.successor[here]
         end = _end(state, kind, following)
         both = longer + _leg(state, base, here, delivery) + _leg(state, base, delivery, end) - state.arc[here]
-        if (rate * both < best or measured) and both <= most:
+        if (rate * both < best or priced) and both <= most:
             fine = _delivers_on_time(state, kind, base, now, here, delivery, following) if timed else True
             cost = rate * both
             if fine and measured:
@@ -977,7 +1024,8 @@ def _at(state, row, slot, before, bound):
     tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
     longer = _leg(state, base, tail_node, row) + _leg(state, base, row, head_node) - cut
     cost = state.per_distance[kind] * longer + extra
-    if (cost >= bound and state.measured == 0) or longer > state.most_distance[kind] - state.length[slot]:
+    priced = state.measured != 0 and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
+    if (cost >= bound and not priced) or longer > state.most_distance[kind] - state.length[slot]:
         return np.inf
     if state.timed != 0:
         left = max(state.shift_opens[kind], state.route_release[slot]) if before == 0 else state.ready[before]
@@ -1016,6 +1064,16 @@ def _open(state, customer, _slot, _place, _bound, _blink):
             cost += _opening_depots(state, kind, node)
         if cost < best:
             best, state.found_vehicle = cost, kind
+    if state.sizing == LARGEST and state.found_vehicle >= 0:
+        begin = state.class_begin[state.found_vehicle]
+        size = state.class_size[state.found_vehicle]
+        most = state.carries[state.found_vehicle, 0]
+        for index in range(begin, begin + size):
+            kind = state.by_class[index]
+            if state.used[kind] < state.available[kind] and state.carries[kind, 0] > most:
+                cost = _try(state, count, kind)
+                if cost < np.inf:
+                    best, most, state.found_vehicle = cost, state.carries[kind, 0], kind
     return best
 
 
@@ -1147,7 +1205,14 @@ def _has_whole_shipments(state, count):
 
 
 def _tidy(state, _customer, _slot, _place, _bound, _blink):
-    """Remove all from routes that have pickups alone, where backhauls come last."""
+    """Draw how sizes of vehicles are chosen; remove all from routes with pickups alone, where backhauls come last."""
+    state.sizing = CHEAPEST
+    if state.n_classes < len(state.used):
+        draw = random(state)
+        if draw < 0.4:
+            state.sizing = AS_THEY_ARE if draw < 0.3 else LARGEST
+        else:
+            _resize(state)
     if state.backhauls == 0:
         return 0.0
     for index in range(state.n_saved_slots):
@@ -1158,11 +1223,25 @@ def _tidy(state, _customer, _slot, _place, _bound, _blink):
     return 0.0
 
 
+@compiled
+def _resize(state):
+    """Give routes that have changed the cheapest free vehicle of their class."""
+    for index in range(state.n_saved_slots):
+        slot = state.saved_slot[index]
+        if state.size[slot] > 0 and state.class_size[state.vehicle[slot]] > 1:
+            _renew_if_dirty(state, slot)
+            if _cheapest_type(state, slot) != state.vehicle[slot]:
+                _open_books(state, slot)
+                _close_books(state, slot, True)
+
+
 def _settle(state, _customer, _slot, _place, _bound, _blink):
     """Give routes that have changed a vehicle of another class where that is cheaper.
 
     Returns 1 if a depot gives out more than it has: costs known from before an insertion do not tell.
     """
+    if state.n_classes < len(state.used):
+        _resize(state)
     if state.n_classes > 1:
         for index in range(state.n_saved_slots):
             slot = state.saved_slot[index]
@@ -1205,7 +1284,7 @@ def _change_class(state, slot):
         if state.profile_rows[own] != base or index == count - 1:
             save_node(state, node)
             state.arc[node] = _leg(state, base, node, following)
-    _close_books(state, slot)
+    _close_books(state, slot, False)
 
 
 @compiled

@@ -159,6 +159,7 @@ FIELDS = (
     _instance("mixed", whole, 0),  # whether there are pickups or shipments, so that loads differ along a route
     _instance("timed", whole, 0),  # whether there are windows or shifts
     _instance("measured", whole, 0),  # whether durations count
+    _instance("by_length", whole, 0),  # whether nothing but lengths and deliveries counts, and lengths are held
     _instance("backhauls", whole, 0),
     _instance("shipments", whole, 0),
     # The routes.
@@ -190,6 +191,7 @@ FIELDS = (
     Field("n_taken", "once", whole),
     Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # requests on routes and on the removal list
+    Field("sizing", "once", whole),  # how a repair chooses sizes of vehicles, see `general`
     Field("groups_missing", "once", whole, copied=True),  # required groups of whom nobody is served
     # The books of GENERAL instances: routes of each type, routes and goods of each depot, members served of each group.
     Field("used", "type", types.int64, copied=True),

@@ -113,12 +113,11 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         times_to = times if np.array_equal(times, times.T) else np.ascontiguousarray(times.T)
     if instance.general and distances is not None:
         # A table for each profile, with a node more.
-        matrix = all_distances(instance, times=False)
-        transposed = matrix
-        times = all_distances(instance, times=True) if instance.timed else np.zeros((0, 0))
-        if instance.timed and instance.durations is None and not instance.profiles:
-            times = matrix
-        times_to = times
+        matrix, transposed = all_distances(instance, times=False)
+        times = times_to = np.zeros((0, 0))
+        if instance.timed:
+            same = instance.durations is None and all(each.durations is None for each in instance.profiles or ())
+            times, times_to = (matrix, transposed) if same else all_distances(instance, times=True)
     late = lateness_allowed(instance)
     charge = unserved_cost(instance)
     return {

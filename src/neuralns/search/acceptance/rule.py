@@ -13,7 +13,6 @@ from neuralns.compiled.calls import address_of, caller
 from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError, OperatorError
 from neuralns.problem.initial import nearest_neighbours
-from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.problem.values import LARGEST
 from neuralns.routes.layout import state_type
@@ -112,23 +111,32 @@ class Falling(Acceptance):
     def temperatures(self, initial: Solution) -> tuple[float, float]:
         start, share = self.start, DEFAULT_END_SHARE
         if start is None:
-            typical = DEFAULT_START * _mean_step(initial) * (initial.instance.distance_cost or 1.0)
-            if initial.instance.timed:
+            typical = DEFAULT_START * _mean_step(initial) * (_rates(initial)[0] or 1.0)
+            if initial.instance.timed or initial.instance.general:
                 # Routes with windows go back and forth: their steps say little.
-                typical, share = TIMED_START * _mean_nearest(initial.instance), TIMED_END / TIMED_START
+                typical, share = TIMED_START * _mean_nearest(initial), TIMED_END / TIMED_START
             start = max(typical, self.end or 0.0, 1e-9)
         return start, start * share if self.end is None else self.end
 
 
-def _mean_nearest(instance: Instance) -> float:
+def _rates(solution: Solution) -> tuple[float, float]:
+    """Return what a unit of distance and of duration costs, on average over the routes."""
+    kinds = solution.instance.types
+    used = [kinds[kind] for kind in solution.vehicles] or kinds
+    distance, duration = ([getattr(kind, field) for kind in used] for field in ("distance_cost", "duration_cost"))
+    return sum(distance) / len(used), sum(duration) / len(used)
+
+
+def _mean_nearest(solution: Solution) -> float:
     """Return the mean distance of customers from their five nearest, in the units of the objective."""
+    instance, (distance_cost, duration_cost) = solution.instance, _rates(solution)
     nearest = nearest_neighbours(instance, 5)[1:]
     if nearest.shape[1] == 0:
         return 0.0
     tails = np.repeat(np.arange(1, instance.customers + 1), nearest.shape[1])
     heads = nearest.ravel()
-    steps = instance.distance_cost * instance.legs(tails, heads).mean()
-    return float(steps + instance.duration_cost * instance.times(tails, heads).mean())
+    steps = distance_cost * instance.legs(tails, heads).mean()
+    return float(steps + duration_cost * instance.times(tails, heads).mean())
 
 
 def _mean_step(solution: Solution) -> float:
