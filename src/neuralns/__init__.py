@@ -44,6 +44,13 @@ if TYPE_CHECKING:
     from neuralns.problem.initial import random_tours as random_tours
     from neuralns.problem.initial import savings as savings
     from neuralns.problem.instance import Instance as Instance
+    from neuralns.problem.route_cost import RouteCost as RouteCost
+    from neuralns.problem.route_cost import RouteTotals as RouteTotals
+    from neuralns.problem.route_cost import balance_durations as balance_durations
+    from neuralns.problem.route_cost import balance_stops as balance_stops
+    from neuralns.problem.route_cost import overtime as overtime
+    from neuralns.problem.route_cost import route_cost as route_cost
+    from neuralns.problem.route_cost import tolls as tolls
     from neuralns.problem.solution import Solution as Solution
     from neuralns.reproduction.reproduce import reproduce as reproduce
     from neuralns.search.acceptance.annealing import SimulatedAnnealing as SimulatedAnnealing
@@ -51,6 +58,7 @@ if TYPE_CHECKING:
     from neuralns.search.acceptance.constant import HillClimbing as HillClimbing
     from neuralns.search.acceptance.record import RecordToRecord as RecordToRecord
     from neuralns.search.acceptance.rule import Acceptance as Acceptance
+    from neuralns.search.model import Model as Model
     from neuralns.search.result import Result as Result
     from neuralns.search.search import Progress as Progress
     from neuralns.search.solve import solve as solve
@@ -122,6 +130,15 @@ _HOMES = {
         "savings",
     ),
     "problem.instance": ("Instance",),
+    "problem.route_cost": (
+        "RouteCost",
+        "RouteTotals",
+        "balance_durations",
+        "balance_stops",
+        "overtime",
+        "route_cost",
+        "tolls",
+    ),
     "problem.solution": ("Solution",),
     "reproduction.reproduce": ("reproduce",),
     "search.acceptance.annealing": ("SimulatedAnnealing",),
@@ -131,6 +148,7 @@ _HOMES = {
     ),
     "search.acceptance.record": ("RecordToRecord",),
     "search.acceptance.rule": ("Acceptance",),
+    "search.model": ("Model",),
     "search.result": ("Result",),
     "search.search": ("Progress",),
     "search.solve": ("solve",),
