@@ -122,7 +122,7 @@ class Model:
     ...     client = model.add_client(x, y, delivery=1, name=name)
     >>> result = model.solve(MaxIterations(100))
     >>> result.cost, sorted(len(route.stops) for route in result.named_routes)
-    (20.0, [1, 2])
+    (18.0, [1, 2])
     """
 
     def __init__(self, name: str = "model", *, backhauls: bool = False) -> None:
