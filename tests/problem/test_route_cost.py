@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import pytest
 
+from neuralns import Instance, Solution
 from neuralns.errors import InputError
 from neuralns.problem.route_cost import (
     READY_MADE,
@@ -72,10 +73,10 @@ def test_costs_differ_by_parameters_and_by_function() -> None:
 
 
 def test_tolls_name_every_vehicle_type() -> None:
-    tolls([0, 1]).check_types(2)
-    overtime(480).check_types(2)
-    with pytest.raises(InputError, match=r"^route cost 'tolls' has costs of 2 vehicle types, but there are 3\.$"):
-        tolls([0, 1]).check_types(3)
+    with pytest.raises(InputError, match=r"^one: route cost 'tolls' has costs of 2 vehicle types, but there are 1\.$"):
+        Instance("one", [0, 1], 1, [[0, 0], [3, 4]], route_costs=[overtime(480), tolls([0, 1])])
+    tolled = Instance("one", [0, 1], 1, [[0, 0], [3, 4]], route_costs=[overtime(480), tolls([0.5])])
+    assert Solution(tolled, [[1]]).cost == 15.0
 
 
 @pytest.mark.parametrize(
