@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from neuralns.operators.registry import load_operators as load_operators
     from neuralns.operators.registry import repair as repair
     from neuralns.problem.bundled import read as read
+    from neuralns.problem.fleet import Depot as Depot
+    from neuralns.problem.fleet import Group as Group
+    from neuralns.problem.fleet import Profile as Profile
+    from neuralns.problem.fleet import Shipment as Shipment
+    from neuralns.problem.fleet import VehicleType as VehicleType
     from neuralns.problem.formats.detect import read_solution as read_solution
     from neuralns.problem.formats.detect import write_instance as write_instance
     from neuralns.problem.formats.detect import write_solution as write_solution
@@ -59,6 +64,7 @@ if TYPE_CHECKING:
     from neuralns.search.acceptance.record import RecordToRecord as RecordToRecord
     from neuralns.search.acceptance.rule import Acceptance as Acceptance
     from neuralns.search.model import Model as Model
+    from neuralns.search.result import NamedRoute as NamedRoute
     from neuralns.search.result import Result as Result
     from neuralns.search.search import Progress as Progress
     from neuralns.search.solve import solve as solve
@@ -113,6 +119,13 @@ _HOMES = {
         "repair",
     ),
     "problem.bundled": ("read",),
+    "problem.fleet": (
+        "Depot",
+        "Group",
+        "Profile",
+        "Shipment",
+        "VehicleType",
+    ),
     "problem.formats.detect": (
         "read_solution",
         "write_instance",
@@ -149,7 +162,10 @@ _HOMES = {
     "search.acceptance.record": ("RecordToRecord",),
     "search.acceptance.rule": ("Acceptance",),
     "search.model": ("Model",),
-    "search.result": ("Result",),
+    "search.result": (
+        "NamedRoute",
+        "Result",
+    ),
     "search.search": ("Progress",),
     "search.solve": ("solve",),
     "search.stopping": (
