@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -355,3 +356,47 @@ def test_the_verbs_take_their_arguments_by_the_names_and_in_the_order_of_pyvrp()
     for verb, names in expected.items():
         parameters = inspect.signature(getattr(Model(), verb)).parameters.values()
         assert " ".join(each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD) == names
+
+
+def build(model: Any) -> Any:
+    """Put a problem together, in neuralns or in PyVRP: nothing here knows in which."""
+    draw = random.Random(1)
+    places = [model.add_location(draw.randint(0, 100), draw.randint(0, 100)) for _ in range(16)]
+    east = model.add_depot(places[0], tw_late=500)
+    west = model.add_depot(places[1], tw_early=10, tw_late=400)
+    either = model.add_client_group(name="either")
+    for number, place in enumerate(places[2:14]):
+        amounts = {"delivery": [draw.randint(1, 5), 1], "pickup": [draw.randint(0, 4), 0]}
+        times = {"service_duration": draw.randint(0, 9), "tw_early": draw.randint(0, 60), "tw_late": 300}
+        choice: dict[str, Any] = {"required": False, "prize": draw.randint(5, 80)} if number % 4 == 0 else {}
+        if number in (3, 5):
+            choice = {"required": False, "group": either}
+        model.add_client(place, **amounts, **times, **choice)
+    model.add_shipment(places[14], places[15], 0, 300, 5, 50, 400, 6, [2, 0], 40, False, name="parcel")
+    fast = model.add_profile(name="fast")
+    slow = model.add_profile(name="slow")
+    for tail in places:
+        for head in places:
+            if tail is not head:
+                distance = draw.randint(5, 100)
+                model.add_edge(tail, head, distance, distance // 2 + 1)
+                model.add_edge(tail, head, distance=distance + 3, duration=distance // 3 + 1, profile=slow)
+    model.add_vehicle_type(2, [20, 6], east, east, 30, profile=fast, unit_duration_cost=2, name="long")
+    model.add_vehicle_type(3, [12, 4], west, east, 10, 5, 390, 300, 400, 2, 1, slow, name="short")
+    return model
+
+
+def test_one_program_states_the_same_problem_here_and_in_pyvrp() -> None:
+    pyvrp = pytest.importorskip("pyvrp")
+    found = build(pyvrp.Model()).solve(pyvrp.stop.MaxIterations(200), display=False)
+    routes = [
+        [
+            13 if stop.is_pickup() else 14 if stop.is_delivery() else stop.idx + 1
+            for stop in route
+            if not stop.is_depot()
+        ]
+        for route in found.best.routes()
+    ]
+    ours = Solution(build(Model()).instance(), routes, [route.vehicle_type() for route in found.best.routes()])
+    assert ours.faults() == []
+    assert ours.cost == found.cost()
