@@ -6,6 +6,7 @@ import inspect
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -212,6 +213,15 @@ def test_results_are_by_name() -> None:
     for route in result.named_routes:
         assert (route.vehicle, route.start, route.end) == ("van", "depot", "depot")
         assert str(route) == f"van: depot → {' → '.join(route.stops)} → depot"
+
+
+def test_open_routes_have_no_start_or_no_end() -> None:
+    model = square(start_depot=None, num_available=1)
+    model.add_vehicle_type(end_depot=None)
+    planned = Solution(model.instance(), [[2, 1], [3]], [0, 1])
+    found = replace(square().solve(MaxIterations(1)), best=planned).named_routes
+    assert found == [("van", None, ("B", "A"), "depot"), ("type 2", "depot", ("C",), None)]
+    assert [str(route) for route in found] == ["van: B → A → depot", "type 2: depot → C"]
 
 
 def test_a_model_can_be_solved_changed_and_solved_again() -> None:

@@ -246,7 +246,9 @@ def solve(
                     "selector": result.selector,
                     "portfolio": result.portfolio,
                     "decision_time_share": result.decision_time_share,
-                    "objective": objective or objective_of(solved),
+                    "objective": " + ".join(
+                        (objective or objective_of(solved), *(cost.name for cost in solved.route_costs or ()))
+                    ),
                     "rounding": solved.rounding,
                     "vehicle_cost": solved.vehicle_cost,
                     "initial_cost": result.initial.cost,
