@@ -181,7 +181,7 @@ class Model:
         stock = None if capacity is None else _amounts(f"{what}: capacity", capacity)
         made = Depot(
             self._located(what, x, y, location),
-            window(f"{what}: window", (tw_early, tw_late)),
+            _span(what, tw_early, tw_late),
             stock,
             not_negative(f"{what}: cost", cost),
             self._free_name("depot", name, "stop"),
@@ -630,14 +630,20 @@ def _amounts(what: str, value: Amount) -> tuple[float, ...]:
     return amounts(what, value) if len(value) else ()
 
 
+def _span(what: str, early: float, late: float) -> tuple[float, float]:
+    """Return a window, which may have no end."""
+    opens = one_number(f"{what}: tw_early", early)
+    return window(f"{what}: window", (opens, late if late == math.inf else one_number(f"{what}: tw_late", late)))
+
+
 def _windows(what: str, early: float, late: float, several: Any) -> tuple[tuple[float, float], ...]:
     if several is None:
-        return (window(f"{what}: window", (early, late)),)
+        return (_span(what, early, late),)
     if (early, late) != ALWAYS:
         raise InputError(f"{what}: give windows, or tw_early and tw_late, but not both.")
     if isinstance(several, str) or not isinstance(several, Iterable):
         raise InputError(f"{what}: windows {several!r:.60} must be a list of pairs.")
-    spans = sorted(window(f"{what}: window", span) for span in several)
+    spans = sorted(_span(what, *window(f"{what}: window", span)) for span in several)
     if not spans:
         raise InputError(f"{what}: windows are given, but none.")
     for (_, closes), (opens, _) in pairwise(spans):
