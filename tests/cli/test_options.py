@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import texts
 from commands import invoke, spawn
-from neuralns import InputError, RouteCost, balance_stops, overtime, read_policy, tolls
+from neuralns import InputError, RouteCost, Solution, balance_stops, overtime, read, read_policy, tolls
 from neuralns.cli.options import parse_route_cost, parse_scale
 
 
@@ -170,3 +171,13 @@ def test_route_costs_that_cannot_be_are_refused(text: str, sentence: str) -> Non
 def test_tolls_must_fit_the_fleet() -> None:
     said = invoke("solve", "E-n22-k4", "--iterations", 10, "--route-cost", "tolls:costs=1/2").refusal()
     assert said == "E-n22-k4: route cost 'tolls' has costs of 2 vehicle types, but there are 1."
+
+
+def test_routes_are_charged_what_costs_by_name_say() -> None:
+    costs = ("--route-cost", "overtime:after=100,cost=2", "--route-cost", "tolls:costs=0.5")
+    found = invoke("solve", "E-n22-k4", "--iterations", 100, "--quiet", *costs, "--json").json
+    plain = read("E-n22-k4")
+    charged = replace(plain, route_costs=[overtime(100, 2), tolls([0.5])])
+    assert found["cost"] == pytest.approx(Solution(charged, found["routes"]).cost)
+    assert found["cost"] > 1.5 * Solution(plain, found["routes"]).cost
+    assert (found["objective"], found["gap"]) == ("distance + overtime + tolls", None)

@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neuralns import InputError, MaxIterations, Model, Solution, overtime
+from neuralns import InputError, MaxIterations, Model, OperatorError, RouteCost, Solution, overtime
 from neuralns.problem.fleet import ALWAYS, Depot, Group, Shipment, VehicleType
+
+
+def _raises(route: Any) -> float:
+    if route.stops > 1:
+        raise ValueError
+    return 0.0
 
 
 def square(**vehicles: Any) -> Model:
@@ -230,6 +236,46 @@ def test_a_model_can_be_solved_changed_and_solved_again() -> None:
     model.add_client(0, 30, delivery=1, name="D")
     assert model.solve(MaxIterations(50)).cost > before
     assert "4 clients, 1 depots, 1 vehicle types" in repr(model)
+
+
+def test_all_parts_together_are_solved() -> None:
+    model = build(Model())
+    model.add_route_cost(overtime(after=100, cost=0.5))
+    result = model.solve(MaxIterations(300), seed=1)
+    assert result.best.faults() == []
+    assert {route.vehicle for route in result.named_routes} <= {"long", "short"}
+    assert {(route.start, route.end) for route in result.named_routes} <= {("depot 1", "depot 1"), ("depot 2", "depot 1")}
+
+
+def test_a_cost_of_one_s_own_is_compiled_once_and_not_on_the_clock() -> None:
+    model = square()
+    told = []
+
+    @model.add_route_cost
+    def crowded(route: Any) -> Any:
+        return 100.0 if route.stops > 1 else 0.0
+
+    for _ in range(2):
+        result = model.solve(MaxIterations(100))
+        told.append(result.runtime)
+        assert sorted(result.routes) == [[1], [2], [3]]
+        assert result.cost == 24.0
+    assert max(told) < 5
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (lambda route: float(open(str(route.stops)).read()) if route.stops > 1 else 0.0, "does not compile: "),
+        (_raises, "raises an exception or asserts ("),
+    ],
+)
+def test_a_cost_that_cannot_be_compiled_is_refused_by_name(function: Any, sentence: str) -> None:
+    model = square()
+    model.add_route_cost(RouteCost("mine", function))
+    with pytest.raises(OperatorError) as caught:
+        model.solve(MaxIterations(10))
+    assert str(caught.value).startswith(f"route cost 'mine' {sentence}")
 
 
 # --- Mistakes. --------------------------------------------------------------------------------------------------------
