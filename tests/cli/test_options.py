@@ -177,7 +177,7 @@ def test_routes_are_charged_what_costs_by_name_say() -> None:
     costs = ("--route-cost", "overtime:after=100,cost=2", "--route-cost", "tolls:costs=0.5")
     found = invoke("solve", "E-n22-k4", "--iterations", 100, "--quiet", *costs, "--json").json
     plain = read("E-n22-k4")
-    charged = replace(plain, route_costs=[overtime(100, 2), tolls([0.5])])
+    charged = replace(plain, route_costs=(overtime(100, 2), tolls([0.5])))
     assert found["cost"] == pytest.approx(Solution(charged, found["routes"]).cost)
     assert found["cost"] > 1.5 * Solution(plain, found["routes"]).cost
     assert (found["objective"], found["gap"]) == ("distance + overtime + tolls", None)

@@ -244,7 +244,10 @@ def test_all_parts_together_are_solved() -> None:
     result = model.solve(MaxIterations(300), seed=1)
     assert result.best.faults() == []
     assert {route.vehicle for route in result.named_routes} <= {"long", "short"}
-    assert {(route.start, route.end) for route in result.named_routes} <= {("depot 1", "depot 1"), ("depot 2", "depot 1")}
+    assert {(route.start, route.end) for route in result.named_routes} <= {
+        ("depot 1", "depot 1"),
+        ("depot 2", "depot 1"),
+    }
 
 
 def test_a_cost_of_one_s_own_is_compiled_once_and_not_on_the_clock() -> None:
@@ -266,7 +269,7 @@ def test_a_cost_of_one_s_own_is_compiled_once_and_not_on_the_clock() -> None:
 @pytest.mark.parametrize(
     ("function", "sentence"),
     [
-        (lambda route: float(open(str(route.stops)).read()) if route.stops > 1 else 0.0, "does not compile: "),
+        (lambda route: float(input()) if route.stops > 1 else 0.0, "does not compile: "),
         (_raises, "raises an exception or asserts ("),
     ],
 )
