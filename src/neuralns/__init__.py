@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from neuralns.operators.registry import load_operators as load_operators
     from neuralns.operators.registry import repair as repair
     from neuralns.problem.bundled import read as read
+    from neuralns.problem.fleet import Depot as Depot
+    from neuralns.problem.fleet import Group as Group
+    from neuralns.problem.fleet import Profile as Profile
+    from neuralns.problem.fleet import Shipment as Shipment
+    from neuralns.problem.fleet import VehicleType as VehicleType
     from neuralns.problem.formats.detect import read_solution as read_solution
     from neuralns.problem.formats.detect import write_instance as write_instance
     from neuralns.problem.formats.detect import write_solution as write_solution
@@ -44,6 +49,13 @@ if TYPE_CHECKING:
     from neuralns.problem.initial import random_tours as random_tours
     from neuralns.problem.initial import savings as savings
     from neuralns.problem.instance import Instance as Instance
+    from neuralns.problem.route_cost import RouteCost as RouteCost
+    from neuralns.problem.route_cost import RouteTotals as RouteTotals
+    from neuralns.problem.route_cost import balance_durations as balance_durations
+    from neuralns.problem.route_cost import balance_stops as balance_stops
+    from neuralns.problem.route_cost import overtime as overtime
+    from neuralns.problem.route_cost import route_cost as route_cost
+    from neuralns.problem.route_cost import tolls as tolls
     from neuralns.problem.solution import Solution as Solution
     from neuralns.reproduction.reproduce import reproduce as reproduce
     from neuralns.search.acceptance.annealing import SimulatedAnnealing as SimulatedAnnealing
@@ -51,6 +63,8 @@ if TYPE_CHECKING:
     from neuralns.search.acceptance.constant import HillClimbing as HillClimbing
     from neuralns.search.acceptance.record import RecordToRecord as RecordToRecord
     from neuralns.search.acceptance.rule import Acceptance as Acceptance
+    from neuralns.search.model import Model as Model
+    from neuralns.search.result import NamedRoute as NamedRoute
     from neuralns.search.result import Result as Result
     from neuralns.search.search import Progress as Progress
     from neuralns.search.solve import solve as solve
@@ -105,6 +119,13 @@ _HOMES = {
         "repair",
     ),
     "problem.bundled": ("read",),
+    "problem.fleet": (
+        "Depot",
+        "Group",
+        "Profile",
+        "Shipment",
+        "VehicleType",
+    ),
     "problem.formats.detect": (
         "read_solution",
         "write_instance",
@@ -122,6 +143,15 @@ _HOMES = {
         "savings",
     ),
     "problem.instance": ("Instance",),
+    "problem.route_cost": (
+        "RouteCost",
+        "RouteTotals",
+        "balance_durations",
+        "balance_stops",
+        "overtime",
+        "route_cost",
+        "tolls",
+    ),
     "problem.solution": ("Solution",),
     "reproduction.reproduce": ("reproduce",),
     "search.acceptance.annealing": ("SimulatedAnnealing",),
@@ -131,7 +161,11 @@ _HOMES = {
     ),
     "search.acceptance.record": ("RecordToRecord",),
     "search.acceptance.rule": ("Acceptance",),
-    "search.result": ("Result",),
+    "search.model": ("Model",),
+    "search.result": (
+        "NamedRoute",
+        "Result",
+    ),
     "search.search": ("Progress",),
     "search.solve": ("solve",),
     "search.stopping": (

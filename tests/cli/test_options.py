@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import texts
 from commands import invoke, spawn
-from neuralns import InputError, read_policy
-from neuralns.cli.options import parse_scale
+from neuralns import InputError, RouteCost, Solution, balance_stops, overtime, read, read_policy, tolls
+from neuralns.cli.options import parse_route_cost, parse_scale
 
 
 @pytest.mark.parametrize(
@@ -135,3 +136,48 @@ def test_operators_of_ones_own_are_trained_evaluated_compared_and_used(
     # A policy brings its own portfolio, which has the operators of the file already.
     solved = spawn("solve", "E-n22-k4", "--operators", "own.py", "--selector", "mine.policy", "-n", 20, "--json").json
     assert {use["name"] for use in solved["operators"]} == {"mine", "zone", "greedy"}
+
+
+@pytest.mark.parametrize(
+    ("text", "cost"),
+    [
+        ("overtime:after=480,cost=2", overtime(480, 2)),
+        ("overtime: after = 480", overtime(480)),
+        ("balance_stops:weight=0.5", balance_stops(0.5)),
+        ("tolls:costs=0/0.15", tolls([0, 0.15])),
+        ("tolls:costs=1", tolls([1])),
+    ],
+)
+def test_route_costs_by_name(text: str, cost: RouteCost) -> None:
+    assert parse_route_cost(text) == cost
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("fun", "route cost 'fun' is not known; choose one of overtime, balance_durations, balance_stops, tolls."),
+        ("overtime", "route cost 'overtime' needs the parameter 'after'."),
+        ("overtime:480", "--route-cost 'overtime:480': '480' is not of the form key=value."),
+        ("overtime:after=8h", "route cost 'overtime': after '8h' is not a number."),
+        ("overtime:after=1,after=2", "--route-cost 'overtime:after=1,after=2': after is given twice."),
+        ("tolls:costs=1/x", "route cost 'tolls': costs 'x' is not a number."),
+        ("tolls:costs=", "route cost 'tolls': costs '' is not a number."),
+    ],
+)
+def test_route_costs_that_cannot_be_are_refused(text: str, sentence: str) -> None:
+    assert invoke("solve", "E-n22-k4", "--iterations", 10, "--route-cost", text).refusal() == sentence
+
+
+def test_tolls_must_fit_the_fleet() -> None:
+    said = invoke("solve", "E-n22-k4", "--iterations", 10, "--route-cost", "tolls:costs=1/2").refusal()
+    assert said == "E-n22-k4: route cost 'tolls' has costs of 2 vehicle types, but there are 1."
+
+
+def test_routes_are_charged_what_costs_by_name_say() -> None:
+    costs = ("--route-cost", "overtime:after=100,cost=2", "--route-cost", "tolls:costs=0.5")
+    found = invoke("solve", "E-n22-k4", "--iterations", 100, "--quiet", *costs, "--json").json
+    plain = read("E-n22-k4")
+    charged = replace(plain, route_costs=(overtime(100, 2), tolls([0.5])))
+    assert found["cost"] == pytest.approx(Solution(charged, found["routes"]).cost)
+    assert found["cost"] > 1.5 * Solution(plain, found["routes"]).cost
+    assert (found["objective"], found["gap"]) == ("distance + overtime + tolls", None)

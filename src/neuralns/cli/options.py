@@ -12,6 +12,7 @@ from neuralns.errors import InputError
 
 if TYPE_CHECKING:
     from neuralns.problem.instance import Instance
+    from neuralns.problem.route_cost import RouteCost
 
 InstanceName = Annotated[
     str,
@@ -111,6 +112,22 @@ def read_problem(
     if customers is not None:
         instance = instance.first(customers)
     return instance if vehicle_cost is None else instance.with_vehicle_cost(vehicle_cost)
+
+
+def parse_route_cost(text: str) -> RouteCost:
+    """Return the ready-made cost that a text such as ``overtime:after=480,cost=2`` or ``tolls:costs=0/0.15`` names."""
+    from neuralns.problem.route_cost import named_cost
+
+    name, _, rest = text.partition(":")
+    parameters: dict[str, str | list[str]] = {}
+    for part in rest.split(",") if rest else []:
+        key, equals, value = (word.strip() for word in part.partition("="))
+        if not equals:
+            raise InputError(f"--route-cost {text!r:.60}: {part!r} is not of the form key=value.")
+        if key in parameters:
+            raise InputError(f"--route-cost {text!r:.60}: {key} is given twice.")
+        parameters[key] = value.split("/") if key == "costs" else value
+    return named_cost(name.strip(), parameters)
 
 
 def load_own(files: list[str] | None) -> None:

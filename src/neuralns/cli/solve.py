@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -66,6 +67,15 @@ def solve(
             metavar="NAME|WEIGHTS",
             help="distance (by default), vehicles (fewest, then distance), duration (working time), or weights: "
             "distance=1,duration=0.5,vehicles=100.",
+        ),
+    ] = None,
+    route_cost: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--route-cost",
+            metavar="NAME:KEY=VALUE,...",
+            help="Cost of each route besides: overtime:after=480,cost=2, balance_durations:weight=0.01, "
+            "balance_stops:weight=1, or tolls:costs=0/0.15 (per distance, one for each vehicle type); may be repeated.",
         ),
     ] = None,
     rounding: options.Rounding = None,
@@ -147,6 +157,11 @@ def solve(
         options.read_problem(source, rounding, customers, vehicle_cost, ignore or (), **tables)  # type: ignore[arg-type]
         for source in instances
     ]
+    own = tuple(options.parse_route_cost(text) for text in route_cost or ())
+    if own:
+        problems = [
+            replace(problem, route_costs=(*(problem.route_costs or ()), *own), best_known=None) for problem in problems
+        ]
     if objective is not None:
         objective_costs(objective)
     for problem in problems:
@@ -231,7 +246,9 @@ def solve(
                     "selector": result.selector,
                     "portfolio": result.portfolio,
                     "decision_time_share": result.decision_time_share,
-                    "objective": objective or objective_of(solved),
+                    "objective": " + ".join(
+                        (objective or objective_of(solved), *(cost.name for cost in solved.route_costs or ()))
+                    ),
                     "rounding": solved.rounding,
                     "vehicle_cost": solved.vehicle_cost,
                     "initial_cost": result.initial.cost,

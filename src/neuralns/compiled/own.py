@@ -15,12 +15,15 @@ from neuralns.compiled.failures import is_own, lines_named
 from neuralns.errors import OperatorError
 
 
-def compile_own(what: str, signature: Any, function: Callable[..., Any]) -> Any:
+def compile_own(
+    what: str, signature: Any, function: Callable[..., Any], written: Callable[..., Any] | None = None
+) -> Any:
     """Compile a function that a user may have written, once; one that cannot be is refused as ``what``.
 
-    Exceptions are refused as well: called by its address, the function has nobody to raise to.
+    Exceptions are refused as well: called by its address, the function has nobody to raise to. If the function only
+    calls what the user has ``written``, exceptions are looked for there.
     """
-    place = _place_of_raise(function)
+    place = _place_of_raise(function if written is None else written)
     if place is not None:
         raise OperatorError(
             f"{what} raises an exception or asserts ({place}), which compiled code cannot report; take it out."

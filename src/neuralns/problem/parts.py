@@ -148,6 +148,8 @@ def check_parts(instance: Instance) -> None:
         stated = dimensions if place.capacity is None else len(place.capacity)
         if stated != dimensions:
             refuse(f"depot {instance.label(node)} has capacities in {stated} dimensions, not {dimensions}.")
+    for cost in instance.route_costs or ():
+        cost.check_types(name, len(instance.types))
     _check_shipments(instance, refuse)
     _check_groups(instance, refuse)
     for node, needed in (instance.skills or {}).items():

@@ -101,11 +101,11 @@ class RouteCost:
     def __hash__(self) -> int:
         return hash(self.name)
 
-    def check_types(self, types: int) -> None:
-        """Refuse a fleet whose number of vehicle types is another than this cost knows."""
+    def check_types(self, instance: str, types: int) -> None:
+        """Refuse an instance whose number of vehicle types is another than this cost knows."""
         costs = (self.parameters or {}).get("costs")
         if costs is not None and len(costs) != types:
-            raise InputError(f"{self} has costs of {len(costs)} vehicle types, but there are {types}.")
+            raise InputError(f"{instance}: {self} has costs of {len(costs)} vehicle types, but there are {types}.")
 
 
 def route_cost(function: Callable[[RouteTotals], float]) -> RouteCost:

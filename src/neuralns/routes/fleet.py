@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -204,14 +205,19 @@ def _depot_capacities(instance: Instance) -> Floats:
 
 def _own_cost(cost: RouteCost) -> int:
     """Return the address of a cost of one's own, compiled."""
+    return address_of(_compiled_cost(str(cost), cost.function))
+
+
+@cache
+def _compiled_cost(what: str, function: Callable[[RouteTotals], float]) -> Any:
     from numba import njit
 
-    inner = njit(cost.function)
+    inner = njit(function)
 
     def call(distance, duration, load, stops, vehicle):
         return float(inner(RouteTotals(distance, duration, load, stops, vehicle)))
 
-    return address_of(compile_own(str(cost), own_signature, call))
+    return compile_own(what, own_signature, call, written=function)
 
 
 def all_distances(instance: Instance, times: bool) -> tuple[Floats, Floats]:

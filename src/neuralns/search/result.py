@@ -6,6 +6,7 @@ import csv
 import io
 import os
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from neuralns.files import write_text
 from neuralns.problem.solution import Solution
@@ -64,6 +65,22 @@ class OperatorUse:
     new_best: int
 
 
+class NamedRoute(NamedTuple):
+    """A route by names: the type of its vehicle, where it begins, its stops, and where it ends.
+
+    Printed it reads ``van: depot → A → B → depot``; an open route has no start or no end.
+    """
+
+    vehicle: str
+    start: str | None
+    stops: tuple[str, ...]
+    end: str | None
+
+    def __str__(self) -> str:
+        ends = (self.start, *self.stops, self.end)
+        return f"{self.vehicle}: {' → '.join(stop for stop in ends if stop is not None)}"
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """Outcome of `neuralns.solve`.
@@ -112,6 +129,17 @@ class Result:
     def routes(self) -> list[list[int]]:
         """Routes of the best solution as lists of customers."""
         return [list(route) for route in self.best.routes]
+
+    @property
+    def named_routes(self) -> list[NamedRoute]:
+        """Routes of the best solution by the names of vehicles and stops; numbers where there are none."""
+        best, label = self.best, self.best.instance.label
+        found = []
+        for kind, route in zip(best.vehicles, best.routes, strict=True):
+            vehicle = best.instance.types[kind]
+            start, end = (None if node is None else label(node) for node in (vehicle.start, vehicle.end))
+            found.append(NamedRoute(best.instance.type_name(kind), start, tuple(map(label, route)), end))
+        return found
 
     @property
     def unserved(self) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.fleet import general_fields
 from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -160,6 +161,7 @@ def solve(
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
     prepare(operators, selector, acceptance, stop)
+    general_fields(instance)  # compiles the rules of a fleet, and costs of one's own
     with Interrupts() as interrupts:
         begin = perf_counter()
         setup = make_setup(
