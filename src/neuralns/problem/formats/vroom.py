@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from neuralns.errors import InputError, InputWarning
 from neuralns.problem.distances import Floats
-from neuralns.problem.fleet import Depot, Profile, Shipment, VehicleType
+from neuralns.problem.fleet import ALWAYS, Depot, Profile, Shipment, VehicleType
 from neuralns.problem.formats.spreadsheet import SPEED
 from neuralns.problem.formats.text import FilePath, naming, parts_ignored, refuse_unsupported
-from neuralns.problem.formats.vroom_input import Kind, Place, Task, Vehicle, VroomInput, Window, parse_vroom
+from neuralns.problem.formats.vroom_input import ANY_TIME, Kind, Place, Task, Vehicle, VroomInput, Window, parse_vroom
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import Instance
 
@@ -82,16 +82,21 @@ def read_vroom(
     """
     if speed is not None and not 0 < speed < inf:
         raise InputError(f"speed {speed:g} must be a number of km/h above 0.")
+    for part in parts_ignored((ignore,) if isinstance(ignore, str) else ignore):
+        raise InputError(f"{source}: {part} cannot be left out of VROOM's JSON.")
     stated = parse_vroom(source, content)
     notes = []
     if not lenient:
         refuse_unsupported(source, stated.unknown, ignore)
     elif stated.unknown:
-        notes.append(f"{source}: what is not understood is left out: {', '.join(each.what for each in stated.unknown)}.")
+        notes.append(
+            f"{source}: what is not understood is left out: {', '.join(each.what for each in stated.unknown)}."
+        )
     kinds: dict[Kind, list[Vehicle]] = {}
     for vehicle in stated.vehicles:
         kinds.setdefault(vehicle.kind, []).append(vehicle)
-    served, refused = [], []
+    served: list[tuple[Task, ...]] = []
+    refused: list[tuple[Task, ...]] = []
     for request in stated.requests:
         somebody = any(all(kind.can_serve(task) for task in request) for kind in kinds)
         (served if somebody else refused).append(request)
@@ -113,7 +118,7 @@ def read_vroom(
     times += [time for kind in kinds for time in kind.shift if time < inf]
     tables = [table for profile in stated.matrices.values() for table in profile.values()]
     return VroomProblem(
-        instance.without(*parts_ignored(ignore)),
+        instance,
         tuple(layout.tasks),
         tuple(left_out),
         tuple(tuple(vehicles) for vehicles in kinds.values()),
@@ -157,7 +162,7 @@ class _Layout:
         self, source: FilePath, stated: VroomInput, tasks: Sequence[Task], kinds: Collection[Kind], speed: float
     ) -> None:
         self.source, self.stated, self.tasks, self.speed = source, stated, list(tasks), speed
-        self.timed = any(task.windows for task in tasks) or any(kind.shift != (0.0, inf) for kind in kinds)
+        self.timed = any(task.windows for task in tasks) or any(kind.shift != ANY_TIME for kind in kinds)
         counted = (self.timed and any(task.setup for task in tasks)) or any(kind.costs.per_task_hour for kind in kinds)
         self.nowhere = counted and any(kind.start is None for kind in kinds)
         ends = (place for kind in kinds for place in (kind.start, kind.end) if place is not None)
@@ -165,7 +170,7 @@ class _Layout:
         self.places: list[Place | None] = [depots[0], *(task.place for task in tasks), *depots[1:]]
         self.places += [None] * self.nowhere
         nodes = (0, *range(len(tasks) + 1, len(tasks) + len(depots)))
-        self.depots = {self.key(place): node for place, node in zip(depots, nodes, strict=True)}
+        self.depots: dict[object, int] = {self.key(place): node for place, node in zip(depots, nodes, strict=True)}
         keys = {key: number for number, key in enumerate(dict.fromkeys(map(self.key, self.places)))}
         self.sites = np.array([keys[self.key(place)] for place in self.places])
         nothing = [0.0] * (len(self.places) - len(tasks) - 1)
@@ -202,7 +207,7 @@ class _Layout:
                 f"{self.source}: {task.name} has a window shorter than its setup {task.setup:.15g}, at a place where "
                 "something else is, which is not supported yet."
             )
-        return windows or [(0.0, inf)]
+        return windows or [ANY_TIME]
 
     def table(self, profile: str, what: str, user: str) -> Floats:
         """Return the seconds, metres or costs from node to node: those of the matrices, else by great circles."""
@@ -210,8 +215,9 @@ class _Layout:
         given = self.stated.matrices.get(profile, {}).get(what)
         if given is None:
             self.straight.add(profile)
-            metres = 1000 * great_circle(*self._degrees(profile, user))
-            table = metres if what == "distances" else 3.6 / self.speed * metres
+            # Whole seconds, as from a routing server; a metre takes the same time everywhere.
+            seconds = np.rint(3600 / self.speed * great_circle(*self._degrees(profile, user)))
+            table = self.speed / 3.6 * seconds if what == "distances" else seconds
         else:
             for name, place in self.stated.places:
                 if place.index is not None and place.index >= len(given):
@@ -219,8 +225,8 @@ class _Layout:
                         f"{self.source}: {name} is at index {place.index}, but {what} of profile {profile!r:.40} have "
                         f"{len(given)} rows."
                     )
-            rows = [place.index for place in known]
-            table = given[np.ix_(rows, rows)]
+            rows = np.array([place.index for place in known], dtype=np.int64)
+            table = given[rows[:, None], rows[None, :]]
         found = np.zeros((len(self.places), len(self.places)))
         found[: len(known), : len(known)] = table
         return found
@@ -263,7 +269,6 @@ class _Layout:
         way, most, of_way, of_time, most_time = travel, kind.max_travel_time, hour, 0.0, None
         what: tuple[object, ...] = ("travel",)
         if straight and metres is not None and not costs.per_task_hour:
-            # A metre takes the same time everywhere.
             pace = 3.6 / self.speed / kind.speed_factor
             of_way = hour + km / pace
             bounds = [kind.max_travel_time, None if kind.max_distance is None else kind.max_distance * pace]
@@ -314,13 +319,13 @@ def _instance(
             duration_cost=measure.duration_cost,
             start=layout.start_of(kind),
             end=layout.end_of(kind),
-            shift=kind.shift,
+            shift=kind.shift if kind.shift != ANY_TIME else ALWAYS,
             max_distance=measure.max_distance,
             max_duration=measure.max_duration,
             max_stops=kind.max_tasks,
             skills=kind.skills,
             profile=measure.profile,
-            name=f"vehicle{'s' if len(vehicles) > 1 else ''} {', '.join(str(each.id) for each in vehicles)}",
+            name=_called([vehicle.id for vehicle in vehicles]),
         )
         for (kind, vehicles), measure in zip(kinds.items(), measures, strict=True)
     ]
@@ -342,7 +347,7 @@ def _instance(
         openings = {node: layout.windows_of(node) for node in range(1, len(tasks) + 1)}
         hulls = {node: (spans[0][0], spans[-1][1]) for node, spans in openings.items()}
         parts |= {
-            "windows": [hulls.get(node, (0.0, inf)) for node in range(nodes)],
+            "windows": [hulls.get(node, ANY_TIME) for node in range(nodes)],
             "openings": {node: spans for node, spans in openings.items() if len(spans) > 1} or None,
             "service": layout.service,
         }
@@ -361,6 +366,22 @@ def _instance(
         skills=skills or None,
         names=[names[0], *(task.name for task in tasks), *names[1:]],
     )
+
+
+def _called(numbers: Sequence[int]) -> str:
+    """Return what to call vehicles that are alike.
+
+    >>> _called([1, 2, 3, 7])
+    'vehicles 1-3, 7'
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    spans = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return f"vehicle{'s' if len(numbers) > 1 else ''} {spans}"
 
 
 def _coordinates(layout: _Layout) -> Floats | None:

@@ -36,6 +36,7 @@ LARGEST = 1e15
 
 Window = tuple[float, float]
 Amounts = tuple[float, ...]
+ANY_TIME: Window = (0.0, inf)
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,9 @@ def is_vroom(text: str) -> bool:
     except (RecursionError, ValueError):
         # Our own form names itself; of others, what is wrong is said when they are read.
         return '"format"' not in text and ('"jobs"' in text or '"shipments"' in text)
-    return isinstance(data, dict) and "format" not in data and "vehicles" in data and bool({"jobs", "shipments"} & {*data})
+    return (
+        isinstance(data, dict) and "format" not in data and "vehicles" in data and bool({"jobs", "shipments"} & {*data})
+    )
 
 
 def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
@@ -154,9 +157,11 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
     data = _parsed(source, content) if isinstance(content, str) else content
     unknown: dict[tuple[str, str], Unsupported] = {}
 
-    def part(what: str, kind: str, value: Any) -> _Part:
+    def part(what: str, kind: str, value: Any, called: str = "") -> _Part:
+        """Return an object of the file; from its number on it is called by it."""
         if not isinstance(value, dict):
             raise InputError(f"{source}: {what} must be a JSON object.")
+        what = f"{called} {value['id']}" if called and type(value.get("id")) is int else what
         for key in value:
             # What is empty asks for nothing.
             if key not in KNOWN[kind] and value[key] not in (None, [], {}):
@@ -166,7 +171,7 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
 
     def parts(kind: str) -> Iterator[_Part]:
         for number, value in enumerate(whole.listed(f"{kind}s"), 1):
-            yield part(f"{kind} {number} of {kind}s", kind, value)
+            yield part(f"entry {number} of {kind}s", kind, value, kind)
 
     whole = part("the problem", "the problem", data)
     given = {"car": {"durations": data["matrix"]}} if data.get("matrix") else data.get("matrices") or {}
@@ -183,32 +188,29 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
     needs_index = bool(matrices)
     vehicles = []
     for truck in trucks:
-        truck, number = truck.numbered("vehicle")
-        costs = part(f"'costs' of {truck.what}", "costs", truck.data.get("costs") or {})
-        vehicles.append(_vehicle(truck, number, costs, dimensions, needs_index))
+        costs = part(f"costs of {truck.what}", "costs", truck.data.get("costs") or {})
+        vehicles.append(_vehicle(truck, costs, dimensions, needs_index))
     requests: list[tuple[Task, ...]] = []
     for job in parts("job"):
-        job, number = job.numbered("job")
         delivery, pickup = (job.amounts(key, dimensions) for key in ("delivery", "pickup"))
         if job.listed("amount"):
             delivery = job.amounts("amount", dimensions)
-        requests.append((_task(job, job, "job", number, delivery, pickup, needs_index),))
+        requests.append((_task(job, job, "job", delivery, pickup, needs_index),))
     for shipment in parts("shipment"):
         amount, nothing = shipment.amounts("amount", dimensions), (0.0,) * dimensions
         pair = []
         for kind, loaded in (("pickup", False), ("delivery", True)):
-            step, number = part(f"{kind} of {shipment.what}", "step", shipment.data.get(kind)).numbered(kind)
+            step = part(f"{kind} of {shipment.what}", "step", shipment.data.get(kind), kind)
             goods = (amount, nothing) if loaded else (nothing, amount)
-            pair.append(_task(step, shipment, kind, number, *goods, needs_index))
+            pair.append(_task(step, shipment, kind, *goods, needs_index))
         requests.append(tuple(pair))
-    found = VroomInput(tuple(requests), tuple(vehicles), matrices, dimensions, tuple(unknown.values()))
     names = [task.name for request in requests for task in request] + [f"vehicle {each.id}" for each in vehicles]
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise InputError(f"{source}: there are two with the id of {name}.")
+            raise InputError(f"{source}: {name} is there twice.")
         seen.add(name)
-    return found
+    return VroomInput(tuple(requests), tuple(vehicles), matrices, dimensions, tuple(unknown.values()))
 
 
 @dataclass(frozen=True)
@@ -222,12 +224,11 @@ class _Part:
     def refusal(self, sentence: str) -> InputError:
         return InputError(f"{self.source}: {self.what}: {sentence}.")
 
-    def numbered(self, kind: str) -> tuple[_Part, int]:
-        """Return the part, called by its number from now on, and the number."""
+    def id(self) -> int:
         number = self.data.get("id")
         if type(number) is not int or not 0 <= number < 2**64:
-            raise self.refusal(f"id {number!r:.40} must be a whole number of at least 0")
-        return _Part(self.source, f"{kind} {number}", self.data), number
+            raise self.refusal(f"id {number!r:.40} must be a whole number from 0 to {2**64 - 1}")
+        return number
 
     def number(self, key: str, default: float, least: float = 0.0, most: float = LARGEST) -> float:
         value = self.data.get(key)
@@ -325,7 +326,7 @@ class _Part:
         return found
 
 
-def _vehicle(truck: _Part, number: int, costs: _Part, dimensions: int, needs_index: bool) -> Vehicle:
+def _vehicle(truck: _Part, costs: _Part, dimensions: int, needs_index: bool) -> Vehicle:
     start, end = (truck.place(key, needs_index) for key in ("start", "end"))
     if start is None and end is None:
         raise truck.refusal("it has neither a start nor an end")
@@ -349,24 +350,22 @@ def _vehicle(truck: _Part, number: int, costs: _Part, dimensions: int, needs_ind
             costs.number("per_km", 0.0),
         ),
         skills=truck.skills(),
-        shift=(0.0, inf) if shift is None else truck.window("time_window", shift),
+        shift=ANY_TIME if shift is None else truck.window("time_window", shift),
         speed_factor=factor,
         max_tasks=truck.whole("max_tasks", 10**9),
         max_travel_time=limits[0],
         max_distance=limits[1],
     )
-    return Vehicle(number, truck.text("description"), kind)
+    return Vehicle(truck.id(), truck.text("description"), kind)
 
 
-def _task(
-    step: _Part, request: _Part, kind: str, number: int, delivery: Amounts, pickup: Amounts, needs_index: bool
-) -> Task:
+def _task(step: _Part, request: _Part, kind: str, delivery: Amounts, pickup: Amounts, needs_index: bool) -> Task:
     place = step.place("location", needs_index)
     if place is None:
         raise step.refusal(f"{'location_index' if needs_index else 'location'} is missing")
     return Task(
         kind,
-        number,
+        step.id(),
         place,
         setup=step.number("setup", 0.0),
         service=step.number("service", 0.0),

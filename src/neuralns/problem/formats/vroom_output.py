@@ -85,9 +85,9 @@ def _route(problem: VroomProblem, solution: Solution, number: int, kind: int, ve
     stands: list[tuple[dict[str, Any], int | None, Task | None]] = [
         ({"type": "start", **(start or tasks[0].place).written()}, None if start is None else depots.start, None)
     ]
-    for task, node in zip(tasks, nodes, strict=True):
-        what = {"type": task.kind, "id": task.id, "job": task.id, **task.place.written()}
-        stands.append((what | _described(task.description), node, task))
+    for at, job in zip(nodes, tasks, strict=True):
+        named = {"type": job.kind, "id": job.id, "job": job.id, **job.place.written()}
+        stands.append((named | _described(job.description), at, job))
     stands.append(({"type": "end", **(end or tasks[-1].place).written()}, None if end is None else depots.end, None))
 
     deliveries, pickups = (np.array([getattr(task, what) for task in tasks]) for what in ("delivery", "pickup"))
