@@ -33,7 +33,7 @@ class VroomProblem:
     tasks
         The task of each customer, that of node 1 first.
     left_out
-        Tasks for which no vehicle has the skills or the room; the instance is without them.
+        Tasks for which no vehicle has the skills, the room and the hours; the instance is without them.
     vehicles
         The vehicles of each type of the instance.
     travel, distances
@@ -103,7 +103,9 @@ def read_vroom(
     left_out = [task for request in refused for task in request]
     if left_out:
         names = ", ".join(task.name for task in left_out)
-        notes.append(f"{source}: no vehicle has the skills and the capacity for {names}, which no route can serve.")
+        notes.append(f"{source}: no vehicle has the skills, the capacity and the hours for {names}.")
+    if not served:
+        raise InputError(f"{source}: there is no job or shipment that a vehicle could serve.")
     layout = _Layout(source, stated, [task for request in served for task in request], kinds, speed or SPEED)
     measures = [layout.measure(kind, vehicles[0].id) for kind, vehicles in kinds.items()]
     if layout.straight:

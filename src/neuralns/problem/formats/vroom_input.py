@@ -101,11 +101,13 @@ class Kind:
     max_distance: float | None
 
     def can_serve(self, task: Task) -> bool:
-        """Whether it has the skills and the room for a task, with nothing else on board."""
+        """Whether it has the skills, the room and the hours for a task, with nothing else to do."""
         room = all(
             max(out, back) <= most for out, back, most in zip(task.delivery, task.pickup, self.capacity, strict=True)
         )
-        return task.skills <= self.skills and room
+        first, last = self.shift
+        hours = any(opens + task.setup <= last and closes >= first for opens, closes in task.windows or (ANY_TIME,))
+        return task.skills <= self.skills and room and hours
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from math import floor
 from typing import Any
 
 import numpy as np
 
+from neuralns.errors import InputError
 from neuralns.files import write_text
 from neuralns.problem.distances import Floats
 from neuralns.problem.formats.text import FilePath, plain
 from neuralns.problem.formats.vroom import VroomProblem
 from neuralns.problem.formats.vroom_input import Task, Vehicle
+from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
 GENERATOR = "neuralns"
@@ -66,13 +69,51 @@ def write_vroom_answer(problem: VroomProblem, solution: Solution, path: FilePath
     write_text(path, vroom_answer_text(problem, solution))
 
 
+def is_vroom_answer(text: str) -> bool:
+    """Tell whether a text is VROOM's output, whoever wrote it."""
+    data = _loaded(text)
+    return data is not None and "format" not in data and "code" in data and "routes" in data
+
+
 def is_own_vroom_answer(text: str) -> bool:
     """Tell whether a text is VROOM's output that neuralns wrote."""
+    data = _loaded(text)
+    return data is not None and data.get("generator") == GENERATOR and "summary" in data
+
+
+def read_vroom_answer(instance: Instance, path: FilePath, text: str) -> Solution:
+    """Read the routes from VROOM's output; the instance is that of VROOM's input, whose nodes and types it named."""
+    nodes = {instance.label(node): node for node in range(1, instance.customers + 1)}
+    routes, kinds = [], []
+    try:
+        for given in json.loads(text)["routes"]:
+            kinds.append(_type_of(instance, given["vehicle"]))
+            tasks = (step for step in given["steps"] if step["type"] not in ("start", "end", "break"))
+            routes.append([nodes[f"{step['type']} {step['id']}"] for step in tasks])
+    except KeyError as error:
+        raise InputError(f"{path}: {error.args[0]!r:.60} is missing, or not known to {instance.name}.") from None
+    except TypeError:
+        raise InputError(f"{path}: 'routes' must be a list of routes, each with a list of steps.") from None
+    return Solution(instance, routes, kinds)
+
+
+def _type_of(instance: Instance, number: object) -> int:
+    """Return the type of vehicles that has a vehicle, by the numbers in its name."""
+    for place, kind in enumerate(instance.types):
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", kind.name):
+            if isinstance(number, int) and int(first) <= number <= int(last or first):
+                return place
+    raise KeyError(f"vehicle {number}")
+
+
+def _loaded(text: str) -> dict[str, Any] | None:
+    if not text.lstrip().startswith("{"):
+        return None
     try:
         data = json.loads(text)
     except (RecursionError, ValueError):
-        return False
-    return isinstance(data, dict) and data.get("generator") == GENERATOR and "summary" in data
+        return None
+    return data if isinstance(data, dict) else None
 
 
 def _route(problem: VroomProblem, solution: Solution, number: int, kind: int, vehicle: Vehicle) -> dict[str, Any]:
