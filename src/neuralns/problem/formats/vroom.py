@@ -206,7 +206,7 @@ class _Layout:
         windows = [(opens + task.setup, closes + task.setup * alone) for opens, closes in task.windows]
         if any(opens > closes for opens, closes in windows):
             raise InputError(
-                f"{self.source}: {task.name} has a window shorter than its setup {task.setup:.15g}, at a place where "
+                f"{task.name} has a window shorter than its setup {task.setup:.15g}, at a place where "
                 "something else is, which is not supported yet."
             )
         return windows or [ANY_TIME]
