@@ -157,12 +157,14 @@ SMALL = st.integers(0, 30)
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[tuple[int, list[tuple[str, int]]]]]:
     """A problem with any of the parts, and routes for some of its vehicles."""
-    places, dimensions = draw(st.integers(2, 5)), draw(st.integers(0, 2))
+    places, dimensions = draw(st.sampled_from([2, 4, 9])), draw(st.integers(0, 2))
     index = st.integers(0, places - 1)
-    timed, skilled = draw(st.booleans()), draw(st.booleans())
+    timed, skilled = draw(st.integers(0, 3)) > 0, draw(st.integers(0, 3)) == 0
+    # Every task at a place of its own, or anywhere.
+    free = draw(st.permutations(range(places))) if places == 9 else []
 
-    def amounts(most: int) -> dict[str, Any]:
-        return draw(st.lists(st.integers(0, most), min_size=dimensions, max_size=dimensions))  # type: ignore[return-value]
+    def amounts(most: int) -> list[int]:
+        return draw(st.lists(st.integers(0, most), min_size=dimensions, max_size=dimensions))
 
     def square() -> list[list[int]]:
         return draw(st.lists(st.lists(SMALL, min_size=places, max_size=places), min_size=places, max_size=places))
@@ -171,11 +173,11 @@ def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[tuple[int, list[tupl
         return {"skills": draw(st.lists(st.integers(1, 2), max_size=2))} if skilled and draw(st.booleans()) else {}
 
     def task(number: int) -> dict[str, Any]:
-        found: dict[str, Any] = {"id": number, "location_index": draw(index)}
+        found: dict[str, Any] = {"id": number, "location_index": free.pop() if free else draw(index)}
         found |= {key: draw(st.integers(0, 9)) for key in ("setup", "service") if draw(st.booleans())}
         if timed and draw(st.booleans()):
-            opens = draw(st.lists(st.integers(0, 8), min_size=1, max_size=2, unique=True))
-            found["time_windows"] = [[40 * number, 40 * number + draw(st.integers(9, 30))] for number in sorted(opens)]
+            begins = draw(st.lists(st.integers(0, 4), min_size=1, max_size=2, unique=True))
+            found["time_windows"] = [[25 * begin, 25 * begin + draw(st.integers(9, 20))] for begin in sorted(begins)]
         return found
 
     vehicles = []
@@ -183,13 +185,13 @@ def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[tuple[int, list[tupl
         ends = draw(st.sampled_from([("start_index",), ("end_index",), ("start_index", "end_index")]))
         vehicle: dict[str, Any] = {"id": number, **{end: draw(index) for end in ends}, **skills()}
         if dimensions:
-            vehicle["capacity"] = amounts(6)
+            vehicle["capacity"] = [6 + amount for amount in amounts(6)]
         if timed and draw(st.booleans()):
-            vehicle["time_window"] = [draw(st.integers(0, 50)), draw(st.integers(100, 400))]
+            vehicle["time_window"] = [draw(st.integers(0, 20)), draw(st.integers(40, 200))]
         costs = {"fixed": SMALL, "per_hour": st.sampled_from([0, 1800, 3600]), "per_km": st.sampled_from([0, 500])}
         costs["per_task_hour"] = st.sampled_from([0, 3600])
         vehicle["costs"] = {key: draw(value) for key, value in costs.items() if draw(st.booleans())}
-        if draw(st.booleans()):
+        if draw(st.integers(0, 3)) == 0:
             vehicle["max_tasks"] = draw(st.integers(0, 4))
         if draw(st.integers(0, 3)) == 0:
             vehicle["speed_factor"] = draw(st.sampled_from([0.5, 2, 1.5]))
@@ -209,10 +211,41 @@ def problems(draw: st.DrawFn) -> tuple[dict[str, Any], list[tuple[int, list[tupl
     visits += [(kind, number) for number in range(len(shipments)) for kind in ("pickup", "delivery")]
     routes: dict[int, list[tuple[str, int]]] = {}
     for visit in draw(st.permutations(visits)):
+        with_pickup = [number for number, route in routes.items() if ("pickup", visit[1]) in route]
         number = draw(st.sampled_from([None, *(vehicle["id"] for vehicle in vehicles)]))
+        if visit[0] == "delivery" and with_pickup:
+            number = with_pickup[0]
         if number is not None:
             routes.setdefault(number, []).append(visit)
     return stated, list(routes.items())
+
+
+@st.composite
+def tight_days(draw: st.DrawFn) -> tuple[dict[str, Any], list[tuple[int, list[tuple[str, int]]]]]:
+    """A vehicle and a route whose windows open and close about when the vehicle comes."""
+    count = draw(st.integers(1, 4))
+    index = st.integers(0, 4)
+    apart = draw(st.booleans())
+    places = draw(st.permutations(range(1, 5))) if apart else [draw(index) for _ in range(4)]
+    seconds = [draw(st.lists(SMALL, min_size=5, max_size=5)) for _ in range(5)]
+    ends = draw(st.sampled_from([("start_index",), ("end_index",), ("start_index", "end_index")]))
+    vehicle: dict[str, Any] = {"id": 1, **dict.fromkeys(ends, 0), "costs": {}}
+    now, here, jobs = draw(st.integers(0, 9)), vehicle.get("start_index"), []
+    vehicle["time_window"] = [now, 0]
+    for number, place in enumerate(places[:count]):
+        now += 0 if here is None else seconds[here][place]
+        opens = max(0, now + draw(st.integers(-9, 5)))
+        job = {"id": number, "location_index": place, "setup": draw(st.integers(0, 9)), "service": draw(SMALL)}
+        if draw(st.integers(0, 3)):
+            job["time_windows"] = [[opens, opens + 9 + draw(st.integers(0, 5))]]
+            now = max(now, opens)
+        jobs.append(job)
+        now, here = now + (0 if here == place else job["setup"]) + job["service"], place
+    now += seconds[here][0] if "end_index" in vehicle and here is not None else 0
+    vehicle["time_window"][1] = max(now + draw(st.integers(-2, 1)), vehicle["time_window"][0])
+    stated = {"vehicles": [vehicle], "jobs": jobs, "shipments": []}
+    stated["matrices"] = {"car": {"durations": seconds, "distances": seconds}}  # type: ignore[assignment]
+    return stated, [(1, [("job", number) for number in range(count)])]
 
 
 class Referee:
@@ -221,12 +254,9 @@ class Referee:
     def __init__(self, stated: dict[str, Any]) -> None:
         self.tasks = {("job", job["id"]): job for job in stated["jobs"]}
         for each in stated["shipments"]:
-            shared = {"skills": each.get("skills", [])}
-            nothing = [0] * len(each.get("amount", []))
-            amount = each.get("amount", [])
+            shared, amount = {"skills": each.get("skills", [])}, each.get("amount", [])
             self.tasks["pickup", each["pickup"]["id"]] = each["pickup"] | shared | {"pickup": amount}
             self.tasks["delivery", each["delivery"]["id"]] = each["delivery"] | shared | {"delivery": amount}
-            assert nothing is not amount
         self.vehicles = {vehicle["id"]: vehicle for vehicle in stated["vehicles"]}
         self.seconds, self.metres = (stated["matrices"]["car"][what] for what in ("durations", "distances"))
 
@@ -297,8 +327,8 @@ def solution_of(problem: VroomProblem, routes: list[tuple[int, list[tuple[str, i
     return Solution(problem.instance, found, [kinds[number] for number, _ in routes])
 
 
-@settings(max_examples=300, deadline=None)
-@given(problems())
+@settings(max_examples=400, deadline=None)
+@given(problems() | tight_days())
 def test_routes_keep_our_rules_if_and_only_if_they_keep_those_of_vroom(
     drawn: tuple[dict[str, Any], list[tuple[int, list[tuple[str, int]]]]],
 ) -> None:
@@ -333,7 +363,7 @@ def test_routes_keep_our_rules_if_and_only_if_they_keep_those_of_vroom(
 
 
 @settings(max_examples=300, deadline=None)
-@given(problems())
+@given(problems() | tight_days())
 def test_answers_add_up_and_keep_the_rules_that_the_routes_keep(
     drawn: tuple[dict[str, Any], list[tuple[int, list[tuple[str, int]]]]],
 ) -> None:
