@@ -83,18 +83,18 @@ def test_ways_that_are_guessed_are_told_and_have_a_speed(day: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "what"),
     [
-        (("--capacity", 3), "--capacity 3.0 does not go with VROOM's JSON, which says all of that itself."),
-        (("--objective", "duration"), "--objective duration does not go with VROOM's JSON, which says all of that itself."),
-        (("--customers", 2), "--customers 2 does not go with VROOM's JSON, which says all of that itself."),
-        (("--ignore", "windows"), "windows cannot be left out of VROOM's JSON."),
+        (("--capacity", 3), "--capacity 3.0 does not go with VROOM's JSON"),
+        (("--objective", "vehicles"), "--objective vehicles does not go with VROOM's JSON"),
+        (("--customers", 2), "--customers 2 does not go with VROOM's JSON"),
+        (("--ignore", "windows"), "windows cannot be left out of VROOM's JSON"),
     ],
-)  # fmt: skip
+)
 def test_options_that_vrooms_json_leaves_no_room_for_are_refused(
-    day: Path, words: tuple[object, ...], sentence: str
+    day: Path, words: tuple[object, ...], what: str
 ) -> None:
-    assert invoke("solve", day, *words).refusal() == f"{day}: {sentence}"
+    assert invoke("solve", day, *words).refusal().startswith(f"{day}: {what}")
 
 
 def test_lenience_is_for_vrooms_json() -> None:

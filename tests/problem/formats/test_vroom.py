@@ -102,7 +102,8 @@ def test_all_that_is_stated_is_in_the_instance() -> None:
     problem = read_vroom(json.dumps(RICH))
     instance = problem.instance
     van, bike = instance.types
-    assert (van.name, van.capacity, van.skills, van.shift) == ("vehicle 7", (4, 100), {"1", "14"}, (28800, 43200))
+    assert (van.name, van.capacity, van.shift) == ("vehicle 7", (4.0, 100.0), (28800.0, 43200.0))
+    assert van.skills == {"1", "14"}
     assert (van.max_stops, van.fixed_cost, van.start, van.end) == (5, 10, 0, 0)
     assert bike.end is None
     # Its first task needs a setup, so it begins nowhere rather than at that task.
@@ -175,7 +176,7 @@ def test_costs_of_the_matrices_are_taken_as_they_are() -> None:
     assert Solution(read_vroom(PLAIN | {"matrices": {"car": tables}}).instance, [[1, 2]]).cost == 21 + 22 + 11
 
 
-LIMITED = {
+LIMITED: dict[str, Any] = {
     "vehicles": [{"id": 0, "start_index": 0, "end_index": 0}],
     "jobs": [{"id": 1, "location_index": 1}, {"id": 2, "location_index": 2}],
     "matrices": {
@@ -207,7 +208,7 @@ LIMITED = {
     ],
 )
 def test_limits_of_routes_are_kept(limits: dict[str, Any], fits: bool) -> None:
-    stated = changed(LIMITED, ("vehicles.0", LIMITED["vehicles"][0] | limits), ("jobs.0.service", 7))  # type: ignore[index]
+    stated = changed(LIMITED, ("vehicles.0", LIMITED["vehicles"][0] | limits), ("jobs.0.service", 7))
     solution = Solution(read_vroom(stated).instance, [[1, 2]])
     assert solution.feasible == fits
     costs = {"per_hour": 3600, "per_km": 0} | limits.get("costs", {})
@@ -325,11 +326,11 @@ def test_what_is_empty_asks_for_nothing() -> None:
         (("vehicles", []), "at least one vehicle is needed."),
         (("vehicles", {}), "the problem: vehicles {} must be a list."),
         (("vehicles.0", 3), "entry 1 of vehicles must be a JSON object."),
-        (("vehicles.0.id", None), "entry 1 of vehicles: id None must be a whole number from 0 to 18446744073709551615."),
-        (("vehicles.0.id", -1), "vehicle -1: id -1 must be a whole number from 0 to 18446744073709551615."),
+        (("vehicles.0.id", None), f"entry 1 of vehicles: id None must be a whole number from 0 to {2**64 - 1}."),
+        (("vehicles.0.id", -1), f"vehicle -1: id -1 must be a whole number from 0 to {2**64 - 1}."),
         (("vehicles.0.id", 8), "vehicle 8 is there twice."),
         (("jobs.0.id", 2), "job 2 is there twice."),
-        (("jobs.0.id", "a"), "entry 1 of jobs: id 'a' must be a whole number from 0 to 18446744073709551615."),
+        (("jobs.0.id", "a"), f"entry 1 of jobs: id 'a' must be a whole number from 0 to {2**64 - 1}."),
         (("jobs.0.service", -1), "job 1: service -1 must be a number from 0 to 1e+15."),
         (("jobs.0.service", "5"), "job 1: service '5' must be a number from 0 to 1e+15."),
         (("jobs.0.setup", math.nan), "job 1: setup nan must be a number from 0 to 1e+15."),
@@ -361,8 +362,8 @@ def test_what_is_empty_asks_for_nothing() -> None:
         (("matrices", 5), "matrices must be a JSON object."),
         (("matrices.car.durations", [[0, 1], [1]]), "profile 'car' of matrices: durations must be a square table of "
          "numbers."),
-        (("matrices.car.durations.1.2", -4), "profile 'car' of matrices: durations -4 from 1 to 2 must be a number from "
-         "0 to 1e+15."),
+        (("matrices.car.durations.1.2", -4), "profile 'car' of matrices: durations -4 from 1 to 2 must be a number "
+         "from 0 to 1e+15."),
         (("matrices.bike.costs", DURATIONS), None),
     ],
 )  # fmt: skip
@@ -416,7 +417,7 @@ ODD = [None, -1, 0, 2.5, 1e300, 10**400, math.nan, math.inf, True, "a", "1", [],
 @st.composite
 def damaged(draw: st.DrawFn) -> dict[str, Any]:
     """A problem with some values replaced or lost."""
-    stated = copy.deepcopy(draw(st.sampled_from([PLAIN, RICH, LIMITED])))
+    stated: dict[str, Any] = copy.deepcopy(draw(st.sampled_from([PLAIN, RICH, LIMITED])))
     for _ in range(draw(st.integers(1, 3))):
         place: Any = stated
         while True:
@@ -441,7 +442,9 @@ def test_damaged_input_is_read_or_refused_with_a_sentence(stated: dict[str, Any]
     try:
         problem = read_vroom(stated, source="a.json")
     except InputError as refusal:
-        assert str(refusal).startswith("a.json")
-        assert "\n" not in str(refusal)
+        sentence = str(refusal)
     else:
         assert len(problem.tasks) == problem.instance.customers
+        return
+    assert sentence.startswith(("a.json: ", "a.json, line"))
+    assert "\n" not in sentence

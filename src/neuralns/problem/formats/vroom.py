@@ -180,6 +180,7 @@ class _Layout:
         self.setup: Floats = np.where(self.sites[:, None] != self.sites[None, :], setup[None, :], 0.0)
         self.service: Floats = np.array([0.0, *(task.service for task in tasks), *nothing])
         self.straight: set[str] = set()
+        self.tables: dict[tuple[str, str], Floats] = {}
         self.profiles: dict[tuple[object, ...], Profile] = {}
 
     def key(self, place: Place | None) -> object:
@@ -213,6 +214,8 @@ class _Layout:
 
     def table(self, profile: str, what: str, user: str) -> Floats:
         """Return the seconds, metres or costs from node to node: those of the matrices, else by great circles."""
+        if (profile, what) in self.tables:
+            return self.tables[profile, what]
         known = [place for place in self.places if place is not None]
         given = self.stated.matrices.get(profile, {}).get(what)
         if given is None:
@@ -229,9 +232,16 @@ class _Layout:
                     )
             rows = np.array([place.index for place in known], dtype=np.int64)
             table = given[rows[:, None], rows[None, :]]
-        found = np.zeros((len(self.places), len(self.places)))
+        found = self.tables[profile, what] = np.zeros((len(self.places), len(self.places)))
         found[: len(known), : len(known)] = table
         return found
+
+    def travel(self, kind: Kind, user: str) -> Floats:
+        """Return the seconds from node to node, of vehicles as quick as those of a kind."""
+        key = kind.profile, f"durations at {kind.speed_factor}"
+        if key not in self.tables:
+            self.tables[key] = self.table(kind.profile, "durations", user) / kind.speed_factor
+        return self.tables[key]
 
     def _degrees(self, profile: str, user: str) -> tuple[Floats, Floats]:
         """Return the latitudes and longitudes of the nodes."""
@@ -254,52 +264,57 @@ class _Layout:
         return np.array([place.location for place in self.places if place is not None], dtype=np.float64)
 
     def measure(self, kind: Kind, number: int) -> _Measure:
-        """Return how routes of a kind of vehicles, one of which has a number, are measured."""
+        """Return how routes of a kind of vehicles, one of which has a number, are measured.
+
+        What costs and what is limited has to be one sum over the legs: the seconds, the metres, or a mixture of them
+        with costs of work. Only where no window lets vehicles wait, a route's duration is all on the way, and seconds
+        and metres can be told apart.
+        """
         user, costs, given = f"vehicle {number}", kind.costs, self.stated.matrices.get(kind.profile, {})
-        travel = self.table(kind.profile, "durations", user) / kind.speed_factor
-        straight = not given
-        limited = kind.max_distance is not None
-        metres = None
-        if straight or "distances" in given or costs.per_km or limited:
+        travel, metres = self.travel(kind, user), None
+        if not given or "distances" in given or costs.per_km or kind.max_distance is not None:
             metres = self.table(kind.profile, "distances", user)
-        hour, km = costs.per_hour / 3600, costs.per_km / 1000
-        if "costs" in given and (costs.per_hour, costs.per_km) != (3600.0, 0.0):
+        second, metre = costs.per_hour / 3600, costs.per_km / 1000
+        if "costs" in given and (second, metre) != (1.0, 0.0):
             raise InputError(
                 f"{self.source}: {user} has costs per hour or kilometre, and matrices have costs of its profile "
                 f"{kind.profile!r:.40} too; leave one of them out."
             )
-        way, most, of_way, of_time, most_time = travel, kind.max_travel_time, hour, 0.0, None
-        what: tuple[object, ...] = ("travel",)
-        if straight and metres is not None and not costs.per_task_hour:
+        plain = not costs.per_task_hour and "costs" not in given
+        most_time, most_metres = kind.max_travel_time, kind.max_distance
+        if plain and not given:
             pace = 3.6 / self.speed / kind.speed_factor
-            of_way = hour + km / pace
-            bounds = [kind.max_travel_time, None if kind.max_distance is None else kind.max_distance * pace]
+            bounds = [most_time, None if most_metres is None else most_metres * pace]
             most = min((bound for bound in bounds if bound is not None), default=None)
-        elif "costs" not in given and not costs.per_task_hour and not costs.per_km and not limited:
-            pass
-        elif metres is not None and not costs.per_task_hour and not costs.per_hour and kind.max_travel_time is None:
-            what, way, of_way, most = ("metres",), metres, km, kind.max_distance
-        elif not limited and kind.max_travel_time is None:
-            way = self.table(kind.profile, "costs", user) if "costs" in given else hour * travel
+            profile = self.profile(kind, travel, travel, "seconds")
+            return _Measure(profile, second + metre / pace, 0.0, most, None, travel, metres)
+        if plain and not metre and most_metres is None:
+            return _Measure(self.profile(kind, travel, travel, "seconds"), second, 0.0, most_time, None, travel, metres)
+        if plain and metres is not None and not second and most_time is None:
+            return _Measure(self.profile(kind, metres, travel, "metres"), metre, 0.0, most_metres, None, travel, metres)
+        if most_time is None and most_metres is None:
+            way = self.table(kind.profile, "costs", user) if "costs" in given else second * travel
+            way = way if metres is None else way + metre * metres
             way = way + costs.per_task_hour / 3600 * (self.setup + self.service[None, :])
-            way = way if metres is None else way + km * metres
-            what, of_way, most = ("mixed", costs.per_hour, costs.per_km, costs.per_task_hour), 1.0, None
-        elif metres is not None and not self.timed and "costs" not in given and not costs.per_task_hour:
-            what, way, of_way, most = ("both",), metres, km, kind.max_distance
-            of_time, most_time = hour, kind.max_travel_time
-        else:
-            limit = "max_distance" if limited else "max_travel_time"
-            raise InputError(
-                f"{self.source}: {limit} of {user} is not supported yet together with its costs"
-                f"{' and with windows' if self.timed else ''}; it has to limit what the costs count."
-            )
+            rates = costs.per_hour, costs.per_km, costs.per_task_hour
+            return _Measure(self.profile(kind, way, travel, "mixed", *rates), 1.0, 0.0, None, None, travel, metres)
+        if plain and metres is not None and not self.timed:
+            profile = self.profile(kind, metres, travel, "both")
+            return _Measure(profile, metre, second, most_metres, most_time, travel, metres)
+        raise InputError(
+            f"{self.source}: {'max_travel_time' if most_metres is None else 'max_distance'} of {user} is not supported "
+            f"yet together with its costs{' and with windows' if self.timed else ''}; it has to limit what the costs "
+            "count."
+        )
+
+    def profile(self, kind: Kind, way: Floats, travel: Floats, *what: object) -> int:
+        """Return the number of the profile with these ways, whose durations include setups where time plays a part."""
         key = (kind.profile, kind.speed_factor, *what)
         if key not in self.profiles:
-            took = travel + self.setup if self.timed else travel
-            needed = (self.timed or of_time or most_time is not None) and (took is not way) and (took != way).any()
-            self.profiles[key] = Profile(way, took if needed else None, name=kind.profile)
-        place = list(self.profiles).index(key)
-        return _Measure(place, of_way, of_time, most, most_time, travel, metres)
+            durations = travel + self.setup if self.timed and self.setup.any() else travel
+            needed = durations is not way and (self.timed or what == ("both",))
+            self.profiles[key] = Profile(way, durations if needed else None, name=kind.profile)
+        return list(self.profiles).index(key)
 
 
 def _instance(

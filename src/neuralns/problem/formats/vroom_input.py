@@ -106,8 +106,8 @@ class Kind:
             max(out, back) <= most for out, back, most in zip(task.delivery, task.pickup, self.capacity, strict=True)
         )
         first, last = self.shift
-        hours = any(opens + task.setup <= last and closes >= first for opens, closes in task.windows or (ANY_TIME,))
-        return task.skills <= self.skills and room and hours
+        hours = any(opens + task.setup <= last and closes >= first for opens, closes in task.windows)
+        return task.skills <= self.skills and room and (hours or not task.windows)
 
 
 @dataclass(frozen=True)
