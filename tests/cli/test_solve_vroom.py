@@ -46,6 +46,43 @@ def test_vrooms_input_is_answered_in_vrooms_form(day: Path, tmp_path: Path) -> N
     assert invoke("check", day, target).code == 0
 
 
+def test_a_mixed_fleet_serves_jobs_and_shipments(day: Path, tmp_path: Path) -> None:
+    speed = {"speed_factor": 2, "max_tasks": 2}
+    dear = {"costs": {"fixed": 500, "per_hour": 7200}, "max_travel_time": 5000}
+    stated = {
+        "vehicles": [
+            {"id": 3, "start_index": 0, "capacity": [2], "time_window": [0, 20000]},
+            {"id": 4, "end_index": 3, "capacity": [2], **dear},
+            {"id": 5, "start_index": 1, "end_index": 1, "capacity": [1], **speed},
+        ],
+        "jobs": [
+            {"id": 1, "location_index": 1, "delivery": [1], "setup": 50, "priority": 2},
+            {"id": 2, "location_index": 2, "pickup": [1], "time_windows": [[100, 300], [6000, 7000]]},
+            {"id": 3, "location_index": 3, "delivery": [2]},
+            {"id": 4, "location_index": 3, "delivery": [2], "priority": 9},
+        ],
+        "shipments": [
+            {"amount": [1], "pickup": {"id": 1, "location_index": 3}, "delivery": {"id": 2, "location_index": 0}}
+        ],
+        "matrices": {
+            "car": {
+                "durations": [
+                    [0, 2104, 197, 1299],
+                    [2103, 0, 2255, 3152],
+                    [197, 2256, 0, 1102],
+                    [1299, 3153, 1102, 0],
+                ]
+            }
+        },
+    }
+    day.write_text(json.dumps(stated))
+    target = tmp_path / "answer.json"
+    assert invoke("solve", day, "--iterations", 2000, "--quiet", "--output", target).code == 0
+    summary = json.loads(target.read_text())["summary"]
+    assert (summary["cost"], summary["unassigned"], summary["priority"], summary["setup"]) == (3098, 0, 11, 0)
+    assert "feasible" in invoke("check", day, target).stdout
+
+
 def test_other_forms_are_written_by_the_name_of_the_file(day: Path, tmp_path: Path) -> None:
     assert invoke("solve", day, "E-n22-k4", *SHORT, "--output", tmp_path / "{name}-routes.json").code == 0
     assert json.loads((tmp_path / "E-n22-k4-routes.json").read_text())["format"] == "neuralns-solution"
