@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,9 @@ from neuralns.errors import InputError, InputWarning
 
 if TYPE_CHECKING:
     from neuralns.operators.portfolio import Portfolio
+    from neuralns.problem.formats.vroom import VroomProblem
     from neuralns.problem.instance import Instance
+    from neuralns.problem.solution import Solution
     from neuralns.search.result import Result
 
 
@@ -86,6 +88,9 @@ def solve(
     capacity: options.Capacity = None,
     matrix: options.Matrix = None,
     speed: options.Speed = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Go on without what is not understood in VROOM's JSON; it is named.")
+    ] = False,
     initial: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Start from savings, insertion, random, or a solution file.")
     ] = "savings",
@@ -111,6 +116,8 @@ def solve(
 
         neuralns solve stops.csv --vehicles fleet.csv --output routes.csv --plot-timetable day.png
 
+        neuralns solve vroom.json --output answer.json
+
         neuralns solve A-n32-k5 E-n51-k5 --iterations 20000 --output '{name}.sol'
     """
     from neuralns.cli.progress import ProgressDisplay, announce_compilation
@@ -124,7 +131,7 @@ def solve(
     from neuralns.operators.portfolio import make_portfolio
     from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
-    from neuralns.problem.formats.detect import check_solution_path, is_own_solution, write_solution
+    from neuralns.problem.formats.detect import check_solution_path, is_own_solution
     from neuralns.problem.instance import objective_costs
     from neuralns.search.setup import initial_solution, portfolio_of
     from neuralns.search.solve import solve
@@ -153,9 +160,21 @@ def solve(
 
     quotas = options.parse_scale(scale)
     tables = {"vehicles": vehicles, "capacity": capacity, "matrix": matrix, "speed": speed}
+    stated: dict[str, Any] = {
+        "--objective": objective,
+        "--rounding": rounding,
+        "--customers": customers,
+        "--matrix": matrix,
+    }
+    stated |= {"--vehicle-cost": vehicle_cost, "--vehicles": vehicles, "--capacity": capacity}
+    from_vroom = [_read_vroom(source, lenient, ignore or (), speed, stated) for source in instances]
+    if lenient and None in from_vroom:
+        raise InputError(f"{instances[from_vroom.index(None)]}: --lenient is for VROOM's JSON, which this is not.")
     problems = [
         options.read_problem(source, rounding, customers, vehicle_cost, ignore or (), **tables)  # type: ignore[arg-type]
-        for source in instances
+        if vroom is None
+        else vroom.instance
+        for source, vroom in zip(instances, from_vroom, strict=True)
     ]
     own = tuple(options.parse_route_cost(text) for text in route_cost or ())
     if own:
@@ -200,7 +219,7 @@ def solve(
     for problem in problems:
         announce_unservable(messages, problem)
     with announce_compilation(messages):
-        for problem in problems:
+        for problem, vroom in zip(problems, from_vroom, strict=True):
             with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
                 result = solve(
                     problem,
@@ -219,7 +238,7 @@ def solve(
                 raise InputError(f"{problem.name}: the search ended with {faults[0]}")
             # Routes first: they are what the time was spent on.
             for what, pattern, write in (
-                ("routes", output, partial(write_solution, result.best)),
+                ("routes", output, partial(_write_routes, vroom, result.best)),
                 ("trace", trace, result.trace.to_csv),
                 ("picture", plot, partial(_draw, result)),
                 ("timetable", plot_timetable, partial(_draw_timetable, result)),
@@ -307,6 +326,39 @@ def solve(
             console.print(row["instance"], *(" ".join(map(str, route)) for route in row["routes"]), sep="\n")
     if astray:
         raise typer.Exit(2)
+
+
+def _read_vroom(
+    source: str, lenient: bool, ignore: Collection[str], speed: float | None, others: dict[str, Any]
+) -> VroomProblem | None:
+    """Return the problem of a file with VROOM's JSON, None of any other; it leaves no room for the ``others``."""
+    from neuralns.problem.formats.text import read_text
+    from neuralns.problem.formats.vroom import read_vroom
+    from neuralns.problem.formats.vroom_input import is_vroom
+
+    text = read_text(source) if Path(source).is_file() else ""
+    if not is_vroom(text):
+        return None
+    for option, value in others.items():
+        if value is not None:
+            raise InputError(
+                f"{source}: {option} {value} does not go with VROOM's JSON, which says all of that itself."
+            )
+    problem = read_vroom(text, lenient, source=source, ignore=ignore, speed=speed)
+    for note in problem.notes:
+        warnings.warn(note, InputWarning, stacklevel=2)
+    return problem
+
+
+def _write_routes(vroom: VroomProblem | None, solution: Solution, path: str) -> None:
+    """Write routes as the file name says; JSON in the form of the instance."""
+    from neuralns.problem.formats.detect import write_solution
+    from neuralns.problem.formats.vroom_output import write_vroom_answer
+
+    if vroom is not None and Path(path).suffix.lower() == ".json":
+        write_vroom_answer(vroom, solution, path)
+    else:
+        write_solution(solution, path)
 
 
 def _fill(pattern: str, name: str) -> str:

@@ -28,6 +28,9 @@ from neuralns.problem.formats.sol import is_own_sol, read_sol, sol_text
 from neuralns.problem.formats.solomon import is_solomon, read_solomon
 from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet_text
 from neuralns.problem.formats.text import FilePath, naming, read_text
+from neuralns.problem.formats.vroom import read_vroom_text
+from neuralns.problem.formats.vroom_input import is_vroom
+from neuralns.problem.formats.vroom_output import is_own_vroom_answer, is_vroom_answer, read_vroom_answer
 from neuralns.problem.formats.vrplib import read_vrplib, vrplib_text
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
@@ -45,12 +48,12 @@ class InstanceFormat:
 
 @dataclass(frozen=True)
 class SolutionFormat:
-    """How solutions of a format are recognised by their text, read and written."""
+    """How solutions of a format are recognised by their text, read, and written, if they can be by themselves."""
 
     recognises: Callable[[str], bool]
     read: Callable[[Instance, FilePath, str], Solution]
-    suffix: str
-    text: Callable[[Solution], str]
+    suffix: str | None = None
+    text: Callable[[Solution], str] | None = None
 
 
 def anything(text: str) -> bool:
@@ -60,6 +63,7 @@ def anything(text: str) -> bool:
 
 # The first format that recognises a text reads it.
 INSTANCE_FORMATS = (
+    InstanceFormat(is_vroom, read_vroom_text),
     InstanceFormat(is_json, read_json_instance, ".json", json_instance_text),
     InstanceFormat(is_solomon, read_solomon),
     InstanceFormat(is_li_lim, read_li_lim),
@@ -67,6 +71,7 @@ INSTANCE_FORMATS = (
     InstanceFormat(anything, read_vrplib, ".vrp", vrplib_text),
 )
 SOLUTION_FORMATS = (
+    SolutionFormat(is_vroom_answer, read_vroom_answer),
     SolutionFormat(is_json, read_json_solution, ".json", json_solution_text),
     SolutionFormat(is_route_table, read_route_table, ".csv", route_table_text),
     SolutionFormat(anything, read_sol, ".sol", sol_text),
@@ -77,7 +82,7 @@ SOLUTION_SUFFIXES = (".sol", ".json", ".csv")
 
 
 def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
-    """Read an instance file: VRPLIB, Solomon, Li and Lim, JSON or a spreadsheet's CSV, told apart by its content.
+    """Read an instance file, told by its content: VRPLIB, Solomon, Li and Lim, JSON (ours or VROOM's) or CSV.
 
     Parameters
     ----------
@@ -125,14 +130,16 @@ def write_solution(solution: Solution, path: str | os.PathLike[str]) -> None:
     """
     check_suffix(path, SOLUTION_SUFFIXES)
     writers = {form.suffix: form.text for form in SOLUTION_FORMATS}
-    text = writers.get(Path(path).suffix.lower(), sol_text)
+    text = writers.get(Path(path).suffix.lower()) or sol_text
     write_text(path, text(solution))
 
 
 def is_own_solution(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file is a solution that neuralns wrote."""
     text = read_text(path)
-    return is_own_json_solution(text) if is_json(text) else is_own_sol(text) or is_own_route_table(text)
+    if is_json(text):
+        return is_own_json_solution(text) or is_own_vroom_answer(text)
+    return is_own_sol(text) or is_own_route_table(text)
 
 
 def check_solution_path(path: str | os.PathLike[str]) -> None:
