@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,16 @@ from neuralns.files import check_writable
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
-Solver = Callable[[Instance, float, int], list[list[int]]]
-"""Takes an instance, seconds and a seed, and returns routes. It must be a function at the top of a module."""
+
+class Plan(NamedTuple):
+    """What a solver returns: routes, and the type of vehicle that drives each; the cheapest one if left out."""
+
+    routes: list[list[int]]
+    vehicles: list[int] | None = None
+
+
+Solver = Callable[[Instance, float, int], Plan | list[list[int]]]
+"""Takes an instance, seconds and a seed, and returns a plan or routes. It must be a function at the top of a module."""
 
 
 @dataclass(frozen=True)
@@ -177,8 +186,8 @@ def _run_once(
     under_way.discard(process)
     if isinstance(answer, str):
         raise InputError(f"{key.contender} failed on {instance.name}: {answer}.")
-    routes, wall = answer
-    return _checked(key, Solution(instance, routes), seconds, objective, wall)
+    plan, wall = answer
+    return _checked(key, Solution(instance, plan.routes, plan.vehicles), seconds, objective, wall)
 
 
 def _checked(key: RunKey, solution: Solution, seconds: float, objective: str, wall: float) -> SolverRun:
@@ -211,7 +220,8 @@ def _child(sender: Connection, solver: Solver, instance: Instance, seconds: floa
         if core is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {core})
         begin = time.perf_counter()
-        routes = solver(instance, seconds, seed)
-        sender.send((routes, time.perf_counter() - begin))
+        found = solver(instance, seconds, seed)
+        wall = time.perf_counter() - begin
+        sender.send((found if isinstance(found, Plan) else Plan(found), wall))
     except Exception as error:
         sender.send(f"{type(error).__name__}: {error}")
