@@ -80,7 +80,7 @@ PARTS: dict[str, Callable[[Instance], object]] = {
     "several dimensions of goods": lambda instance: instance.dimensions > 1,
     "pickups": lambda instance: instance.pickups is not None,
     "pickups beside deliveries": lambda instance: all(amounts.any() for amounts in instance.amounts),
-    "pickups beside shipments": lambda instance: instance.shipments and instance.pickups is not None,
+    "deliveries beside shipments": lambda instance: instance.shipments and instance.amounts[0].any(),
     "several windows": lambda instance: instance.openings,
     "several windows of shipments": lambda instance: any(
         len(instance.windows_of(node)) > 1 for each in instance.shipments or () for node in (each.pickup, each.delivery)
@@ -101,7 +101,7 @@ NOBODY = ("capacities of depots", "costs of depots", "costs of routes")
 UNKNOWN: dict[str, tuple[str, ...]] = {
     "PyVRP": (*NOBODY, "several windows of shipments", "limits on stops of shipments"),
     "HGS-CVRP": tuple(PARTS),
-    "OR-Tools": (*NOBODY, "release times", "pickups beside deliveries", "pickups beside shipments", "backhauls"),
+    "OR-Tools": (*NOBODY, "release times", "pickups beside deliveries", "deliveries beside shipments", "backhauls"),
     "VROOM": (
         *NOBODY,
         "limits on durations",

@@ -105,7 +105,7 @@ def run_solvers(
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     numbers = seeds_from(seeds, first=1)
-    by_name = {instance.name: instance for instance in instances}
+    by_name = _by_name(instances)
     wanted = [
         solver_run_key(instance.name, name, seconds, seed, instance.rounding, objective)
         for instance in instances
@@ -131,6 +131,9 @@ def run_solvers(
     check_writable(path)
     with Store(path, CsvRows(SolverRun)) as store:
         known = {row.key: row for row in store.rows}
+        for key in wanted:
+            if key in known:
+                _expect_same(path, known[key], by_name[key.instance])
 
         def keep(row: SolverRun, done: int) -> None:
             store.add(row)
@@ -139,6 +142,28 @@ def run_solvers(
 
         do_missing(wanted, known, run, keep, len(cores), end)
     return [known[key] for key in wanted]
+
+
+def _by_name(instances: Sequence[Instance]) -> dict[str, Instance]:
+    """Return instances by name, which tells their runs apart."""
+    found: dict[str, Instance] = {}
+    for instance in instances:
+        if instance.name in found:
+            raise InputError(f"two instances are called {instance.name}; compare them one after the other.")
+        found[instance.name] = instance
+    return found
+
+
+def _expect_same(path: Path, row: SolverRun, instance: Instance) -> None:
+    """Refuse a run of another instance of the same name."""
+    known = float("nan") if instance.best_known is None else instance.best_known
+    if row.customers != instance.customers or (
+        row.objective == "distance" and not np.isclose(row.best_known, known, rtol=1e-9, equal_nan=True)
+    ):
+        raise InputError(
+            f"{path}: holds runs of another {instance.name} ({row.customers} customers, best known cost "
+            f"{row.best_known:.10g}); give another file to write to."
+        )
 
 
 def mean_gaps(runs: Iterable[SolverRun]) -> dict[str, dict[str, float]]:
