@@ -120,7 +120,7 @@ def _add_times(routing: Any, manager: Any, told: WholeNumbers, kinds: list[Whole
         for (_, closes), (opens, _) in zip(windows, windows[1:], strict=False):
             moment.RemoveInterval(closes + 1, opens - 1)
     for vehicle, kind in enumerate(kinds):
-        clock.CumulVar(routing.Start(vehicle)).SetRange(kind.earliest, kind.latest)
+        clock.CumulVar(routing.Start(vehicle)).SetRange(kind.earliest, kind.leave_by)
         if kind.max_duration is not None:
             clock.SetSpanUpperBoundForVehicle(kind.max_duration, vehicle)
         if kind.duration_cost:
@@ -133,14 +133,16 @@ def _add_choices(routing: Any, manager: Any, instance: Instance, told: WholeNumb
     for members, required in told.groups:
         indices = [manager.NodeToIndex(node) for node in members]
         routing.AddDisjunction(indices, *(() if required else (0,)))
-    ends = {node for pickup, delivery, _ in told.shipments for node in (pickup, delivery)}
+    deliveries = {delivery for _, delivery, _ in told.shipments}
+    told_of = {*told.customers, *deliveries, *(pickup for pickup, _, _ in told.shipments)}
     for node in range(1, instance.customers + 1):
         index, prize = manager.NodeToIndex(node), told.prizes[node]
-        if node not in {*told.customers, *ends}:
+        if node not in told_of:
             routing.AddDisjunction([index], 0)
             routing.solver().Add(routing.ActiveVar(index) == 0)
         elif prize is not None and node not in grouped:
-            routing.AddDisjunction([index], prize)
+            # A shipment is left out as a whole, at the price of its pickup.
+            routing.AddDisjunction([index], 0 if node in deliveries else prize)
         needs = instance.needs(node)
         if needs:
             able = [vehicle for vehicle, owner in enumerate(owners) if needs <= told.types[owner].skills]

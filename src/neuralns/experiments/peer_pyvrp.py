@@ -105,7 +105,6 @@ def _shipment(pyvrp: Any, told: WholeNumbers, pickup: int, delivery: int, amount
         ((opens, closes),) = told.windows[node]
         times |= {f"{what}_tw_early": opens, f"{what}_tw_late": closes}
         times[f"{what}_service_duration"] = int(told.service[node])
-    # The prize of the whole is stated at both ends, and lost at both.
     prize = told.prizes[pickup]
     return pyvrp.Shipment(
         pickup,
@@ -131,7 +130,7 @@ def _vehicle_type(
         unit_distance_cost=kind.distance_cost,
         unit_duration_cost=kind.duration_cost,
         profile=profile,
-        **({"tw_early": kind.earliest, "tw_late": kind.latest} if told.timed else {}),
+        **({"tw_early": kind.earliest, "start_late": kind.leave_by, "tw_late": kind.latest} if told.timed else {}),
         **{name: limit for name, limit in limits.items() if limit is not None},
     )
 

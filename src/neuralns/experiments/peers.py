@@ -88,6 +88,7 @@ PARTS: dict[str, Callable[[Instance], object]] = {
     "release times": lambda instance: instance.release is not None,
     "optional customers": lambda instance: instance.prizes is not None,
     "groups": lambda instance: instance.groups,
+    "prizes in groups": lambda instance: any(instance.prize(node) > 0 for node in instance.group_of),
     "skills": lambda instance: instance.skills,
     "shipments": lambda instance: instance.shipments,
     "limits on stops of shipments": lambda instance: instance.shipments and PARTS["limits on stops"](instance),
@@ -101,7 +102,14 @@ NOBODY = ("capacities of depots", "costs of depots", "costs of routes")
 UNKNOWN: dict[str, tuple[str, ...]] = {
     "PyVRP": (*NOBODY, "several windows of shipments", "limits on stops of shipments"),
     "HGS-CVRP": tuple(PARTS),
-    "OR-Tools": (*NOBODY, "release times", "pickups beside deliveries", "deliveries beside shipments", "backhauls"),
+    "OR-Tools": (
+        *NOBODY,
+        "release times",
+        "pickups beside deliveries",
+        "deliveries beside shipments",
+        "prizes in groups",
+        "backhauls",
+    ),
     "VROOM": (
         *NOBODY,
         "limits on durations",

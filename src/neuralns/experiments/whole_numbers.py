@@ -43,8 +43,8 @@ class WholeType:
         More than could be used, for solvers that are told of each vehicle.
     fixed_cost, distance_cost, duration_cost
         Of a vehicle, of a unit of distance and of a unit of time, all in the same unit of cost.
-    earliest, latest
-        When the vehicles leave at the earliest and are back at the latest.
+    earliest, leave_by, latest
+        When the vehicles leave at the earliest and at the latest, and when they are back at the latest.
     """
 
     vehicles: int
@@ -56,6 +56,7 @@ class WholeType:
     start: int | None
     end: int | None
     earliest: int
+    leave_by: int
     latest: int
     max_duration: int | None
     max_distance: int | None
@@ -165,7 +166,7 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
         tuple(tuple((int(_up(slow * opens)), int(_down(slow * closes))) for opens, closes in each) for each in spans),
         _up(slow * instance.services),
         _up(slow * release),
-        max(int(_down(slow * latest)) for _, latest in shifts),
+        max(int(_down(slow * latest)) for *_, latest in shifts),
         _up(heavy * deliveries),
         _up(heavy * pickups),
         tuple(node for node in range(1, instance.customers + 1) if node not in nobody),
@@ -189,6 +190,7 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
                 kind.start,
                 kind.end,
                 int(_up(slow * earliest)),
+                int(_down(slow * leave_by)),
                 int(_down(slow * latest)),
                 None if kind.max_duration is None else _whole_limit(min(kind.max_duration, LARGEST_SUM), slow),
                 None if kind.max_distance is None else _whole_limit(min(kind.max_distance, LARGEST_SUM), far),
@@ -196,7 +198,7 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
                 kind.skills,
                 kind.profile,
             )
-            for kind, (earliest, latest) in zip(types, shifts, strict=True)
+            for kind, (earliest, leave_by, latest) in zip(types, shifts, strict=True)
         ),
     )
 
@@ -239,32 +241,33 @@ def _matrix(instance: Instance, profile: int, legs: object) -> Floats:
 Span = tuple[float, float]
 
 
-def _times(instance: Instance, times: Sequence[Floats]) -> tuple[float, list[list[Span]], list[Span]]:
-    """Return when time begins, and counted from then the windows of every node and the shift of each type.
+def _times(
+    instance: Instance, times: Sequence[Floats]
+) -> tuple[float, list[list[Span]], list[tuple[float, float, float]]]:
+    """Return when time begins; counted from then, the windows of every node; the shift of each type, as `WholeType`.
 
     What is open without end closes when everybody is back whatever they do.
     """
     shifts = []
     for kind in instance.types:
-        opens = -math.inf if kind.start is None else float(instance.earliest[kind.start])
-        closes = math.inf if kind.end is None else float(instance.latest[kind.end])
-        shifts.append((max(kind.shift[0], opens), min(kind.shift[1], closes)))
+        begins, ends = kind.shift
+        opens, closes = (-math.inf, math.inf) if kind.start is None else instance.windows_of(kind.start)[0]
+        back = math.inf if kind.end is None else float(instance.latest[kind.end])
+        shifts.append((max(begins, opens), min(ends, closes, back), min(ends, back)))
+    # Who begins at a customer at any time need not begin before the first window.
+    starts = [opens if math.isfinite(opens) else float(instance.earliest.min()) for opens, _, _ in shifts]
+    begin = min(starts)
+    last = [float(instance.earliest.max()), *starts]
+    last += [] if instance.release is None else [float(instance.release.max())]
+    last += [opens for each in (instance.openings or {}).values() for opens, _ in each]
     whole = max(float(each.max(axis=1).sum()) for each in times) + float(instance.services.sum())
-    starts = [opens for opens, _ in shifts]
-    # Who may leave at any time need not leave earlier than this.
-    early = min(0.0, float(instance.earliest.min())) - max(float(each.max()) for each in times)
-    begin = early if -math.inf in starts else min(starts)
-    released = 0.0 if instance.release is None else float(instance.release.max())
-    last = max(float(instance.earliest.max()), released, *(opens for opens in starts if math.isfinite(opens)), begin)
-    if instance.openings:
-        last = max(last, *(opens for each in instance.openings.values() for opens, _ in each))
-    ever = last - begin + whole
+    ever = max(last) - begin + whole
 
-    def counted(span: Span) -> Span:
-        return max(span[0] - begin, 0.0), min(span[1] - begin, ever)
+    def counted(time: float) -> float:
+        return min(max(time - begin, 0.0), ever)
 
-    spans = [[counted(span) for span in instance.windows_of(node)] for node in _nodes(instance)]
-    return begin, spans, [counted(shift) for shift in shifts]
+    spans = [[(counted(opens), counted(closes)) for opens, closes in instance.windows_of(node)] for node in _nodes(instance)]
+    return begin, spans, [(counted(opens), counted(leave), counted(back)) for opens, leave, back in shifts]
 
 
 def _cost_factor(instance: Instance, far: int, slow: int) -> int:
