@@ -22,7 +22,12 @@ def solve_pyvrp(instance: Instance, seconds: float, seed: int) -> Plan:
     told = whole_numbers(instance, LARGEST_SUM)
     data, nodes = pyvrp_data(instance, told)
     result = pyvrp.solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
-    routes = result.best.routes()
+    return pyvrp_plan(result.best, told, nodes)
+
+
+def pyvrp_plan(solution: Any, told: WholeNumbers, nodes: list[int]) -> Plan:
+    """Return a solution of PyVRP in our words."""
+    routes = solution.routes()
     return Plan([_stops(route, told, nodes) for route in routes], [route.vehicle_type() for route in routes])
 
 

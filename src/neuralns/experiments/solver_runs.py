@@ -74,6 +74,11 @@ class SolverRun:
         return solver_run_key(self.instance, self.solver, self.seconds, self.seed, self.rounding, self.objective)
 
 
+def as_plan(found: Plan | list[list[int]]) -> Plan:
+    """Return what a solver has found as a plan."""
+    return found if isinstance(found, Plan) else Plan(found)
+
+
 Notify = Callable[[SolverRun, int, int], object]
 """Told of each run when it has ended, with the runs that are there and the runs in all."""
 
@@ -247,6 +252,6 @@ def _child(sender: Connection, solver: Solver, instance: Instance, seconds: floa
         begin = time.perf_counter()
         found = solver(instance, seconds, seed)
         wall = time.perf_counter() - begin
-        sender.send((found if isinstance(found, Plan) else Plan(found), wall))
+        sender.send((as_plan(found), wall))
     except Exception as error:
         sender.send(f"{type(error).__name__}: {error}")
