@@ -109,7 +109,7 @@ def parts() -> dict[str, dict[str, Any]]:
             **demands, "capacity": half, "openings": {3: [(0, 10), (150, 160)], 4: [(20, 30), (200, 210), (300, 310)]},
             "windows": windows,
         },
-        "release": {**demands, "capacity": half, "release": np.where(nodes > 6, 80.0, 0.0), "windows": windows / 2},
+        "release": {**demands, "capacity": half, "release": np.where(nodes > 6, 80.0, 0.0), "windows": 0.6 * windows},
         "prizes": {**demands, "capacity": half, "prizes": np.where(nodes % 2 == 0, 40.5, np.inf)},
         "groups": {**demands, "capacity": half, "groups": [Group([1, 5, 9]), Group([2, 3], required=False)]},
         "groups with prizes": {
