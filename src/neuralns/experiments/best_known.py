@@ -1,4 +1,4 @@
-"""Lists of best known solutions: a file ``best_known.csv`` beside instances, with the fewest vehicles and their cost."""
+"""Lists of best known solutions: a file ``best_known.csv`` beside instances, with fewest vehicles and their cost."""
 
 from __future__ import annotations
 
@@ -44,5 +44,7 @@ def read_best_known(path: Path) -> dict[str, BestKnown]:
         except ValueError:
             known = BestKnown(0, 0.0)
         if not (known.vehicles > 0 and 0 < known.cost < math.inf):
-            raise InputError(f"{path}, line {line}: {','.join(row)!r:.60} is not a name, a number of vehicles and a cost.")
+            raise InputError(
+                f"{path}, line {line}: {','.join(row)!r:.60} is not a name, a number of vehicles and a cost."
+            )
     return found

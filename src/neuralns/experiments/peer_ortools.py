@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ def _add_times(routing: Any, manager: Any, told: WholeNumbers, kinds: list[Whole
         moment = clock.CumulVar(manager.NodeToIndex(node))
         windows = told.windows[node]
         moment.SetRange(windows[0][0], min(windows[-1][1], told.horizon))
-        for (_, closes), (opens, _) in zip(windows, windows[1:], strict=False):
+        for (_, closes), (opens, _) in pairwise(windows):
             moment.RemoveInterval(closes + 1, opens - 1)
     for vehicle, kind in enumerate(kinds):
         clock.CumulVar(routing.Start(vehicle)).SetRange(kind.earliest, kind.leave_by)

@@ -85,7 +85,9 @@ def pyvrp_data(instance: Instance, told: WholeNumbers | None = None) -> tuple[An
     return data, nodes
 
 
-def _client(pyvrp: Any, told: WholeNumbers, node: int, window: tuple[int, int], group: int | None, counted: bool) -> Any:
+def _client(
+    pyvrp: Any, told: WholeNumbers, node: int, window: tuple[int, int], group: int | None, counted: bool
+) -> Any:
     times = {
         "service_duration": int(told.service[node]),
         "tw_early": window[0],
@@ -157,7 +159,7 @@ def _lengths(
         back = np.flatnonzero(told.pickups.max(axis=1) > 0)
         others = np.flatnonzero(told.pickups.max(axis=1) == 0)
         ahead = np.setdiff1d(others, instance.depot_nodes)
-        starts = [*instance.depot_nodes, *([len(instance.demands)] if nowhere else [])]
+        starts = np.array([*instance.depot_nodes, *([len(instance.demands)] if nowhere else [])])
         lengths[np.ix_(starts, back)] = MAX_VALUE
         lengths[np.ix_(back, ahead)] = MAX_VALUE
     if closed:

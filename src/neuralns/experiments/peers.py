@@ -74,8 +74,8 @@ PARTS: dict[str, Callable[[Instance], object]] = {
     "capacities of depots": lambda instance: any(depot.capacity is not None for depot in instance.depots or ()),
     "costs of depots": lambda instance: any(depot.cost > 0 for depot in instance.depots or ()),
     "open routes": lambda instance: any(None in (kind.start, kind.end) for kind in instance.types),
-    "shifts": lambda instance: instance.fleet is not None and any(
-        np.isfinite(kind.shift).any() for kind in instance.types
+    "shifts": lambda instance: (
+        instance.fleet is not None and any(np.isfinite(kind.shift).any() for kind in instance.types)
     ),
     "several dimensions of goods": lambda instance: instance.dimensions > 1,
     "pickups": lambda instance: instance.pickups is not None,

@@ -223,7 +223,8 @@ def _run_once(
 def _checked(key: RunKey, solution: Solution, seconds: float, objective: str, wall: float) -> SolverRun:
     """Return the row of a run: what its routes cost, and the first rule that they break."""
     instance = solution.instance
-    faults = solution.faults() if solution.routes else ["no routes were found."]
+    nothing = not solution.routes and solution.unserved
+    faults = ["no routes were found."] if nothing else solution.faults()
     gap = None if objective == "vehicles" else solution.gap
     return SolverRun(
         instance.name,

@@ -10,7 +10,7 @@ a limit.)
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,7 +147,10 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
         if each.pickup not in instance.unservable and each.delivery not in instance.unservable
     ]
     shipped = np.array([each.amount for each in shipments]).reshape(-1, instance.dimensions)
-    nobody = {*instance.unservable, *(node for each in instance.shipments or () for node in (each.pickup, each.delivery))}
+    nobody = {
+        *instance.unservable,
+        *(node for each in instance.shipments or () for node in (each.pickup, each.delivery)),
+    }
     capacities = np.array([kind.capacity for kind in types])
     heavy = _factor(
         deliveries, pickups, shipped, capacities, ceiling=_ceiling([deliveries, pickups, shipped], largest_sum)
@@ -183,7 +186,9 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
             WholeType(
                 _number_of(instance, kind, carried),
                 _enough(instance, kind, carried),
-                tuple(_whole_limit(min(limit, most), heavy) for limit, most in zip(kind.capacity, carried, strict=True)),
+                tuple(
+                    _whole_limit(min(limit, most), heavy) for limit, most in zip(kind.capacity, carried, strict=True)
+                ),
                 round(dear * kind.fixed_cost),
                 round(dear / far * kind.distance_cost),
                 round(dear / slow * kind.duration_cost),
@@ -230,10 +235,10 @@ def _nodes(instance: Instance) -> range:
     return range(len(instance.demands))
 
 
-def _matrix(instance: Instance, profile: int, legs: object) -> Floats:
+def _matrix(instance: Instance, profile: int, legs: Callable[[Whole, Whole, int], Floats]) -> Floats:
     nodes = len(instance.demands)
     tails, heads = np.divmod(np.arange(nodes * nodes), nodes)
-    found: Floats = legs(tails, heads, profile).reshape(nodes, nodes)  # type: ignore[operator]
+    found = legs(tails, heads, profile).reshape(nodes, nodes)
     np.fill_diagonal(found, 0.0)
     return found
 
@@ -266,7 +271,9 @@ def _times(
     def counted(time: float) -> float:
         return min(max(time - begin, 0.0), ever)
 
-    spans = [[(counted(opens), counted(closes)) for opens, closes in instance.windows_of(node)] for node in _nodes(instance)]
+    spans = [
+        [(counted(opens), counted(closes)) for opens, closes in instance.windows_of(node)] for node in _nodes(instance)
+    ]
     return begin, spans, [(counted(opens), counted(leave), counted(back)) for opens, leave, back in shifts]
 
 
@@ -283,8 +290,8 @@ def _cost_factor(instance: Instance, far: int, slow: int) -> int:
     return next(iter([*whole, *fine, *exact[-1:]]), FACTORS[-1] * base)
 
 
-def _given(bounds: object) -> Floats:
-    return np.array([bound for bound in bounds if bound is not None], dtype=np.float64)  # type: ignore[attr-defined]
+def _given(bounds: Iterable[float | None]) -> Floats:
+    return np.array([bound for bound in bounds if bound is not None], dtype=np.float64)
 
 
 def _ceiling(arrays: Sequence[Floats], largest_sum: float, nodes: int | None = None) -> float:
