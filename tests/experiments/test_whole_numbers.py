@@ -104,7 +104,7 @@ def test_prizes_shipments_groups_and_amounts_are_told() -> None:
     )
     assert (told.load_factor, told.deliveries[3].tolist(), told.shipments) == (10, [15, 20], ((1, 2, (5, 10)),))
     assert told.prizes == (None, 25, 25, None)
-    assert (told.customers, told.types[0].capacity) == ((3,), (20, 30))
+    assert (told.customers, told.types[0].capacity) == ((3,), (20, 60))
     grouped = Instance("four", DEMANDS, 10, POINTS, groups=[Group([1, 3], required=False)])
     assert whole_numbers(grouped).groups == (((1, 3), False),)
 

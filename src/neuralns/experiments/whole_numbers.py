@@ -124,8 +124,10 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
     if instance.distances is None:
         raise InputError(f"{instance.name}: too large for a matrix of distances, which other solvers are given.")
     types = instance.types
-    lengths = [_matrix(instance, profile, instance.legs) for profile in range(1 + len(instance.profiles or ()))]
-    times = [_matrix(instance, profile, instance.times) for profile in range(len(lengths))]
+    own = instance.distances if instance.travel_times is None else instance.travel_times
+    others = range(1, 1 + len(instance.profiles or ()))
+    lengths = _without_loops([instance.distances, *(_matrix(instance, each, instance.legs) for each in others)])
+    times = _without_loops([own, *(_matrix(instance, each, instance.times) for each in others)])
     begin, spans, shifts = _times(instance, times)
     release = np.zeros(len(instance.demands)) if instance.release is None else np.maximum(instance.release - begin, 0.0)
 
@@ -187,7 +189,8 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
                 _number_of(instance, kind, carried),
                 _enough(instance, kind, carried),
                 tuple(
-                    _whole_limit(min(limit, most), heavy) for limit, most in zip(kind.capacity, carried, strict=True)
+                    _whole_limit(min(limit, 2.0 * total), heavy)
+                    for limit, total in zip(kind.capacity, carried, strict=True)
                 ),
                 round(dear * kind.fixed_cost),
                 round(dear / far * kind.distance_cost),
@@ -238,9 +241,14 @@ def _nodes(instance: Instance) -> range:
 def _matrix(instance: Instance, profile: int, legs: Callable[[Whole, Whole, int], Floats]) -> Floats:
     nodes = len(instance.demands)
     tails, heads = np.divmod(np.arange(nodes * nodes), nodes)
-    found = legs(tails, heads, profile).reshape(nodes, nodes)
-    np.fill_diagonal(found, 0.0)
-    return found
+    return legs(tails, heads, profile).reshape(nodes, nodes)
+
+
+def _without_loops(matrices: Sequence[Floats]) -> list[Floats]:
+    plain = [matrix.copy() for matrix in matrices]
+    for matrix in plain:
+        np.fill_diagonal(matrix, 0.0)
+    return plain
 
 
 Span = tuple[float, float]
