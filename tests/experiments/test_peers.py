@@ -11,7 +11,6 @@ import pytest
 from neuralns import Instance
 from neuralns.experiments.peers import PEERS, UNKNOWN, cannot_be_told, installed_peers, solver_for
 from neuralns.experiments.solver_runs import as_plan
-from neuralns.experiments.whole_numbers import whole_numbers
 from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.solution import Solution
 
@@ -158,10 +157,10 @@ def test_parts_of_an_instance_are_kept(name: str, part: str) -> None:
 @pytest.mark.parametrize("part", parts())
 def test_pyvrp_pays_what_we_pay(part: str) -> None:
     pyvrp = pytest.importorskip("pyvrp")
-    from neuralns.experiments.peer_pyvrp import LARGEST_SUM, pyvrp_data, pyvrp_plan
+    from neuralns.experiments.peer_pyvrp import pyvrp_data, pyvrp_numbers, pyvrp_plan
 
     instance = with_part(part)
-    told = whole_numbers(instance, LARGEST_SUM)
+    told = pyvrp_numbers(instance)
     data, nodes = pyvrp_data(instance, told)
     result = pyvrp.solve(data, pyvrp.stop.MaxIterations(100), seed=1, display=False)
     assert result.cost() / told.cost_factor == pytest.approx(

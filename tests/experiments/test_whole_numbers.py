@@ -140,6 +140,14 @@ def test_shifts_are_the_vehicle_s_and_its_depots() -> None:
     assert spans[3][2] == told.horizon >= 45
 
 
+def test_units_of_all_kinds_are_alike_if_they_are_to_be() -> None:
+    told = whole_numbers(timed("none", durations=np.full((4, 4), 2.0)), alike=True)
+    assert (told.cost_factor, told.load_factor, told.time_factor) == (1000, 1000, 1000)
+    assert (told.deliveries[1, 0], told.types[0].capacity, told.windows[1]) == (3000, (10_000,), ((2000, 20_000),))
+    paid = timed("none", durations=np.full((4, 4), 2.0), duration_cost=0.3)
+    assert whole_numbers(paid, alike=True).time_factor == 1
+
+
 def test_sums_stay_below_what_solvers_can_take() -> None:
     points = np.random.default_rng(3).uniform(0, 1000, (800, 2))
     far = Instance("far", [0] + [1] * 799, 10, points)

@@ -14,12 +14,17 @@ LARGEST_SUM = 2.0**44
 """What it can add up; distances without rounding are then told in thousandths, as its own reader does (``exact``)."""
 
 
+def pyvrp_numbers(instance: Instance) -> WholeNumbers:
+    """Return an instance in whole numbers as PyVRP's reader would have them, loads and times in units like distances."""
+    return whole_numbers(instance, LARGEST_SUM, alike=True)
+
+
 def solve_pyvrp(instance: Instance, seconds: float, seed: int) -> Plan:
     """Run PyVRP with its defaults."""
     import pyvrp
     from pyvrp.stop import MaxRuntime
 
-    told = whole_numbers(instance, LARGEST_SUM)
+    told = pyvrp_numbers(instance)
     data, nodes = pyvrp_data(instance, told)
     result = pyvrp.solve(data, MaxRuntime(seconds), seed=seed, collect_stats=False, display=False)
     return pyvrp_plan(result.best, told, nodes)
@@ -31,7 +36,7 @@ def pyvrp_plan(solution: Any, told: WholeNumbers, nodes: list[int]) -> Plan:
     return Plan([_stops(route, told, nodes) for route in routes], [route.vehicle_type() for route in routes])
 
 
-def pyvrp_data(instance: Instance, told: WholeNumbers | None = None) -> tuple[Any, list[int]]:
+def pyvrp_data(instance: Instance, told: WholeNumbers) -> tuple[Any, list[int]]:
     """Return an instance as PyVRP's data, and the customer that each of its clients stands for.
 
     A customer with several windows is a group of clients, and a limit on stops one more dimension of goods. A route
@@ -40,7 +45,6 @@ def pyvrp_data(instance: Instance, told: WholeNumbers | None = None) -> tuple[An
     """
     import pyvrp
 
-    told = whole_numbers(instance, LARGEST_SUM) if told is None else told
     nodes = [node for node in told.customers for _ in told.windows[node]]
     copies: dict[int, list[int]] = {}
     for place, node in enumerate(nodes):

@@ -4,7 +4,7 @@ Distances, times, loads and costs are multiplied by a factor each: the smallest 
 them whole, which is 10 under the rounding ``dimacs`` and 1 under ``round`` and ``trunc``, so that what the others
 compute is exactly ours. Where none does, the factor is 1000, or less where sums would exceed 2³², and what remains is
 rounded to the safe side, so that what is in time there is in time here. (Larger factors do harm: PyVRP's penalties have
-a limit.)
+a limit, which is why it gets all numbers in units as small as those of costs, as from its own reader.)
 """
 
 from __future__ import annotations
@@ -111,8 +111,10 @@ class WholeNumbers:
     types: tuple[WholeType, ...]
 
 
-def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> WholeNumbers:
+def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM, *, alike: bool = False) -> WholeNumbers:
     """Return an instance in whole numbers, sums of distances and of times not above the largest.
+
+    The factors of loads and times are not below that of costs if they are to be ``alike``.
 
     >>> one = Instance("one", [0, 1], 1, [[0, 0], [3, 4]], windows=[[5, 25], [12.5, 14]], service=[0, 5])
     >>> found = whole_numbers(one)
@@ -158,6 +160,10 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM) -> Whole
         deliveries, pickups, shipped, capacities, ceiling=_ceiling([deliveries, pickups, shipped], largest_sum)
     )
     dear = _cost_factor(instance, far, slow)
+    if alike:
+        heavy = max(heavy, dear)
+        # A unit of time that costs something is as small as it has to be.
+        slow = slow if any(kind.duration_cost > 0 for kind in types) else max(slow, dear)
     carried = np.ceil(np.concatenate([np.maximum(deliveries, pickups), shipped]).sum(axis=0))
     limited = any(kind.max_distance is not None for kind in types)
     return WholeNumbers(
