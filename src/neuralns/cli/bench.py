@@ -105,6 +105,8 @@ def peers(
         say=messages.print,
     )
     printer = plain_console()
+    # No figure is cut off where the terminal is narrow.
+    printer.width = max(printer.width, 160)
     what = "mean gap to the best known cost in %" if objective == "distance" else "mean number of vehicles, and cost"
     roundings = ", ".join(sorted({instance.rounding for instance in problems}))
     printer.print(f"{what}, {time:g} s on one core, {seeds} seeds, rounding {roundings}", soft_wrap=True)
