@@ -15,7 +15,7 @@ LARGEST_SUM = 2.0**44
 
 
 def pyvrp_numbers(instance: Instance) -> WholeNumbers:
-    """Return an instance in whole numbers as PyVRP's reader would have them, loads and times in units like distances."""
+    """Return an instance in whole numbers as from PyVRP's own reader: loads and times in units like distances."""
     return whole_numbers(instance, LARGEST_SUM, alike=True)
 
 
