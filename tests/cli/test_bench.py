@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from commands import invoke
+from neuralns import read
 from neuralns.experiments import ablation
 from neuralns.operators.portfolio import MODERN
+from neuralns.problem.formats.own_json import json_instance_text
 
 SHORT = ("--time", 0.1, "--seeds", 1)
 
@@ -35,12 +38,32 @@ def test_peers_prints_vehicles_and_distance_by_class_of_size(tmp_path: Path) -> 
     outcome = invoke("bench", "peers", "P-n16-k8", "X-n110-k13", *words)
     assert outcome.code == 0, outcome.stderr
     lines = outcome.stdout.splitlines()
-    assert lines[0] == "mean number of vehicles, and distance, 0.1 s on one core, 1 seeds, rounding round"
+    assert lines[0] == "mean number of vehicles, and cost, 0.1 s on one core, 1 seeds, rounding round"
     assert [line.split("  ")[0] for line in lines[2:]] == [
         "P-n16-k8", "X-n110-k13", "up to 100 customers", "101 to 200 customers", "mean",
     ]  # fmt: skip
     assert lines[2].split() == ["P-n16-k8", "8.00", "450.0"]
     assert "P-n16-k8  neuralns  seed 1  8 vehicles, cost 450" in outcome.stderr
+
+
+def test_peers_takes_folders_and_shows_the_fewest_known_vehicles(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    for name in ("P-n16-k8", "E-n22-k4"):
+        (folder / f"{name}.json").write_text(json_instance_text(replace(read(name), best_known=None)))
+    (folder / "best_known.csv").write_text("instance,vehicles,cost\nP-n16-k8,8,450\n")
+    words = ("--solvers", "neuralns", "--objective", "vehicles", *SHORT, "--output", tmp_path / "x.csv")
+    outcome = invoke("bench", "peers", folder, *words)
+    assert outcome.code == 0, outcome.stderr
+    lines = [line.split() for line in outcome.stdout.splitlines()]
+    assert lines[1] == ["instance", "neuralns", "best", "known"]
+    assert lines[2] == ["P-n16-k8", "8.00", "450.0", "8.00", "450.0"]
+    assert lines[3] == ["E-n22-k4", "4.00", "375.0"]
+    assert "fewest known vehicles with every seed: neuralns on 1 of 1" in outcome.stdout
+    by_cost = ("--solvers", "neuralns", *SHORT, "--output", tmp_path / "y.csv")
+    assert "P-n16-k8  neuralns  seed 1  0.00 %" in invoke("bench", "peers", folder / "P-n16-k8.json", *by_cost).stderr
+    (tmp_path / "empty").mkdir()
+    assert "empty: no instances in this folder" in invoke("bench", "peers", tmp_path / "empty", *by_cost).refusal()
 
 
 @pytest.mark.parametrize(

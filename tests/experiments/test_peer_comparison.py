@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from neuralns import InputError, Instance, read, savings
 from neuralns.experiments import peer_comparison, peers
+from neuralns.experiments.best_known import BestKnown
 from neuralns.experiments.peer_comparison import PeerComparison, compare_peers
 
 INSTANCES = [read("E-n22-k4"), read("P-n16-k8")]
@@ -84,11 +86,6 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
         (None, replace(INSTANCES[0], best_known=None), "E-n22-k4: no best known cost to compare with"),
         (
             None,
-            replace(INSTANCES[0], duration_cost=1.0),
-            "E-n22-k4: other solvers are not told of its costs of distance and duration.",
-        ),
-        (
-            None,
             replace(INSTANCES[0], capacity=200.0),
             "E-n22-k4: customer 1 can be on no route: its demand 1100 is above the capacity 200.",
         ),
@@ -130,6 +127,28 @@ def test_fewest_vehicles_are_asked_for_by_their_cost(tmp_path: Path, monkeypatch
     assert found.vehicles["E-n22-k4"] == {"thrifty": len(savings(unknown).routes), "HGS": 21.0}
     assert found.costs["E-n22-k4"]["thrifty"] == savings(unknown).cost
     assert found.ahead() == {"thrifty": 1, "HGS": 0}
+
+
+def test_the_fewest_known_vehicles_are_counted(tmp_path: Path) -> None:
+    known = {"E-n22-k4": BestKnown(4, 375.0), "elsewhere": BestKnown(1, 1.0)}
+    found = compare_peers(
+        INSTANCES, 1, 2, tmp_path / "peers.csv", ["neuralns", "HGS"], objective="vehicles", known=known
+    )
+    assert found.known == {"E-n22-k4": known["E-n22-k4"]}
+    few = len(savings(INSTANCES[0]).routes) <= 4
+    assert found.as_few_as_known() == {"neuralns": int(few), "HGS": 0}
+
+
+def test_solvers_that_cannot_be_told_of_parts_are_left_out_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("VROOM", "PyVRP"):
+        monkeypatch.setitem(peers.PEERS, name, ("os", one_by_one))
+    optional = Instance("optional", [0, 1, 9], 2, [[0, 0], [0, 6], [8, 6]], prizes=[np.inf, 100, 1], best_known=13.0)
+    said: list[str] = []
+    found = compare_peers([optional], 1, 1, tmp_path / "peers.csv", say=said.append)
+    assert said[0] == "left out: VROOM (knows no optional customers, which optional needs)"
+    assert found.solvers == ("neuralns", "HGS", "PyVRP")
 
 
 def test_means_by_class_of_size_and_who_is_ahead() -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from neuralns import Instance
 from neuralns.experiments.peers import PEERS, UNKNOWN, cannot_be_told, installed_peers, solver_for
+from neuralns.experiments.solver_runs import as_plan
+from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.solution import Solution
 
 SECONDS = 0.3
@@ -57,7 +59,7 @@ def solved(name: str, instance: Instance, objective: str = "distance") -> Soluti
     lack = cannot_be_told(name, instance, objective)
     if lack is not None:
         pytest.skip(f"{name} cannot be told of {lack}")
-    return Solution(instance, solver_for(name, objective)(instance, SECONDS, 1))
+    return Solution(instance, *as_plan(solver_for(name, objective)(instance, SECONDS, 1)))
 
 
 @pytest.mark.parametrize("rule", rules(scattered()))
@@ -69,6 +71,101 @@ def test_a_rule_that_would_be_broken_is_kept(name: str, rule: str) -> None:
     assert found.faults() == []
     assert Solution(ruled, solved(name, plain).routes).faults()
     assert found.cost < Solution(plain, [[customer] for customer in range(1, 13)]).cost
+
+
+def parts() -> dict[str, dict[str, Any]]:
+    """What instances of nine customers may have beside demands, each in a way that matters."""
+    plain = small()
+    nodes = np.arange(10)
+    deliveries = np.where(nodes % 3 == 0, 0.0, plain.demands)
+    pickups = np.where(nodes % 3 == 0, plain.demands, 0.0)
+    demands = {"demands": plain.demands}
+    windows = np.tile([0.0, 400.0], (10, 1))
+    half = float(plain.demands.sum()) / 2
+    assert plain.distances is not None
+    ships = [Shipment(k, k + 4, 5) for k in range(1, 5)]
+    nothing = {"demands": None, "deliveries": np.append(np.zeros(9), 3.0)}
+    return {
+        "types": {**demands, "fleet": [VehicleType(half / 2, 3, 20, 1.5), VehicleType(half, 1, 50, 2)]},
+        "depots": {
+            "demands": np.where(nodes < 9, plain.demands, 0.0),
+            "depots": [Depot(), Depot()],
+            "fleet": [VehicleType(half, 1), VehicleType(half, None, start=9, end=9), VehicleType(half, 1, end=9)],
+        },
+        "open ends": {**demands, "fleet": [VehicleType(half, 2, end=None)]},
+        "open starts": {**demands, "fleet": [VehicleType(half, 2, start=None)], "windows": windows},
+        "stops": {**demands, "fleet": [VehicleType(half, max_stops=3)]},
+        "shifts": {**demands, "fleet": [VehicleType(half, 5, shift=(10, 190)), VehicleType(half, 1, shift=(50, 300))]},
+        "durations": {**demands, "fleet": [VehicleType(half, None, 5, 0.5, 0.3, max_duration=250)], "windows": windows},
+        "dimensions": {
+            "deliveries": np.column_stack([plain.demands, plain.demands[::-1] * (nodes > 0)]),
+            "fleet": [VehicleType([half, half])],
+        },
+        "pickups": {"deliveries": deliveries, "pickups": pickups, "fleet": [VehicleType(half)]},
+        "both at once": {"deliveries": plain.demands, "pickups": pickups, "fleet": [VehicleType(half)]},
+        "backhauls": {"deliveries": deliveries, "pickups": pickups, "fleet": [VehicleType(half)], "backhauls": True},
+        "several windows": {
+            **demands, "capacity": half, "openings": {3: [(0, 10), (150, 160)], 4: [(20, 30), (200, 210), (300, 310)]},
+            "windows": windows,
+        },
+        "release": {**demands, "capacity": half, "release": np.where(nodes > 6, 80.0, 0.0), "windows": 0.6 * windows},
+        "prizes": {**demands, "capacity": half, "prizes": np.where(nodes % 2 == 0, 40.5, np.inf)},
+        "groups": {**demands, "capacity": half, "groups": [Group([1, 5, 9]), Group([2, 3], required=False)]},
+        "groups with prizes": {
+            **demands, "capacity": half, "groups": [Group([2, 4], required=False), Group([6, 8])],
+            "prizes": np.where(nodes % 2 == 0, 70.0, np.inf),
+        },
+        "skills": {
+            **demands, "skills": {2: ["ice"], 5: ["ice"], 7: ["crane"]},
+            "fleet": [VehicleType(half, skills=["ice"]), VehicleType(half, skills=["crane"], fixed_cost=10)],
+        },
+        "shipments": {"shipments": ships, **nothing, "fleet": [VehicleType(12.0)], "windows": windows},
+        "optional shipments": {
+            "shipments": ships, "demands": None, "deliveries": np.zeros(10), "pickups": np.append(np.zeros(9), 2.0),
+            "fleet": [VehicleType(12.0, 2)], "prizes": np.where((nodes % 4 == 1) & (nodes < 9), 60.0, np.inf),
+        },
+        "profiles": {
+            **demands, "profiles": [Profile(2 * plain.distances.T, plain.distances / 2)], "windows": windows,
+            "fleet": [VehicleType(half), VehicleType(half, distance_cost=0.25, profile=1)],
+        },
+    }  # fmt: skip
+
+
+def small() -> Instance:
+    return scattered(9)
+
+
+def with_part(part: str) -> Instance:
+    plain = small()
+    stated = parts()[part]
+    if "capacity" not in stated:
+        stated["capacity"] = None
+    return Instance(part, stated.pop("demands", None), coordinates=plain.points, rounding="dimacs", **stated)
+
+
+@pytest.mark.parametrize("part", parts())
+@pytest.mark.parametrize("name", [name for name in PEERS if name not in ("neuralns", "HGS-CVRP")])
+def test_parts_of_an_instance_are_kept(name: str, part: str) -> None:
+    """The best of nine customers is soon found, so that all solvers agree if they were told the same."""
+    instance = with_part(part)
+    found = solved(name, instance)
+    assert found.faults() == []
+    assert found.cost <= 1.1 * solved("PyVRP", instance).cost
+    assert solved("PyVRP", instance).cost <= 1.1 * found.cost
+
+
+@pytest.mark.parametrize("part", parts())
+def test_pyvrp_pays_what_we_pay(part: str) -> None:
+    pyvrp = pytest.importorskip("pyvrp")
+    from neuralns.experiments.peer_pyvrp import pyvrp_data, pyvrp_numbers, pyvrp_plan
+
+    instance = with_part(part)
+    told = pyvrp_numbers(instance)
+    data, nodes = pyvrp_data(instance, told)
+    result = pyvrp.solve(data, pyvrp.stop.MaxIterations(100), seed=1, display=False)
+    assert result.cost() / told.cost_factor == pytest.approx(
+        Solution(instance, *pyvrp_plan(result.best, told, nodes)).cost, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", PEERS)

@@ -12,8 +12,9 @@ import pytest
 from neuralns import InputError, Instance, read, savings
 from neuralns.experiments.peers import PEERS, installed_peers
 from neuralns.experiments.runs import RunKey
-from neuralns.experiments.solver_runs import SolverRun, mean_gaps, run_solvers
+from neuralns.experiments.solver_runs import Plan, SolverRun, mean_gaps, run_solvers
 from neuralns.experiments.store import read_rows
+from neuralns.problem.fleet import VehicleType
 
 
 def by_savings(instance: Instance, seconds: float, seed: int) -> list[list[int]]:
@@ -130,6 +131,34 @@ def test_two_calls_do_not_write_to_one_file(tmp_path: Path) -> None:
     assert run_solvers({"savings": by_savings}, [read("P-n16-k8")], 1, 1, path, notify=second) == read_rows(
         path, SolverRun
     )
+
+
+def by_the_dear_one(instance: Instance, seconds: float, seed: int) -> Plan:
+    return Plan([[1], [2]], [1, 1])
+
+
+def test_vehicles_are_those_of_the_plan_and_optional_customers_may_be_left_out(tmp_path: Path) -> None:
+    instance = Instance(
+        "two",
+        [0, 1, 1],
+        coordinates=[[0, 0], [3, 4], [6, 8]],
+        fleet=[VehicleType(2), VehicleType(2, 1, 100)],
+        prizes=[math.inf, 7, 8],
+    )
+    dear, nothing = run_solvers({"dear": by_the_dear_one, "idle": idle}, [instance], 1, 1, tmp_path / "runs.csv")
+    assert dear.fault == "there are 2 routes of type 2, but 1 such vehicles."
+    assert (nothing.feasible, nothing.cost, nothing.routes) == (True, 15.0, 0)
+
+
+def test_instances_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    path, instance = tmp_path / "runs.csv", read("P-n16-k8")
+    with pytest.raises(InputError, match=r"^two instances are called P-n16-k8; compare them one after the other\.$"):
+        run_solvers({"savings": by_savings}, [instance, replace(instance, capacity=40.0)], 1, 1, path)
+    run_solvers({"savings": by_savings}, [instance], 1, 1, path)
+    with pytest.raises(
+        InputError, match=r"runs\.csv: holds runs of another P-n16-k8 \(15 customers, best known cost 450"
+    ):
+        run_solvers({"savings": by_savings}, [replace(instance, best_known=400.0)], 1, 1, path)
 
 
 def test_gaps_are_averaged_over_seeds() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,16 +16,21 @@ from neuralns.cli.printing import plain_console
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
+    from neuralns.experiments.best_known import BestKnown
     from neuralns.experiments.peer_comparison import PeerComparison
     from neuralns.experiments.solver_runs import SolverRun
     from neuralns.problem.instance import Instance
+
+SUFFIXES = (".vrp", ".txt", ".json")
+"""How the names of instances in a folder end."""
 
 bench = typer.Typer(help="Measure: against other solvers, or operators against each other.", no_args_is_help=True)
 
 Instances = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[INSTANCE]...", help="Files or bundled names with a best known cost; by default the X set."
+        metavar="[INSTANCE]...",
+        help="Files, folders of them, or bundled names, with best known costs; by default the X set.",
     ),
 ]
 Time = Annotated[float, typer.Option("--time", "-t", metavar="S", help="Seconds for each run.")]
@@ -54,14 +60,16 @@ def peers(
     ] = None,
     core: Core = None,
     objective: Annotated[
-        str, typer.Option(metavar="NAME", help="distance, or vehicles: fewest vehicles, then distance.")
+        str, typer.Option(metavar="NAME", help="distance (the cost), or vehicles: fewest vehicles, then the cost.")
     ] = "distance",
     rounding: options.Rounding = None,
     ignore: options.Ignore = None,
 ) -> None:
     """Compare neuralns with the other solvers that are installed, one after another, on one core, in equal time.
 
-    Solvers that cannot be told all that an instance has, such as time windows, are left out by name.
+    Solvers that cannot be told all that an instance has, such as time windows, are left out by name. The best known
+    cost is that of the solution beside a file (X.sol beside X.vrp), or stated in best_known.csv in its folder, with the
+    columns instance, vehicles and cost.
 
     Examples:
 
@@ -70,6 +78,8 @@ def peers(
         neuralns bench peers data/*.vrp --solvers neuralns,HGS-CVRP --plot gaps.png
 
         neuralns bench peers solomon/*.txt --objective vehicles
+
+        neuralns bench peers hfvrp mdvrptw --solvers neuralns,PyVRP --output fleets.csv
     """
     from neuralns.experiments.peer_comparison import compare_peers
     from neuralns.plot import check_plot_path, save
@@ -81,14 +91,23 @@ def peers(
             raise InputError("--plot draws gaps to best known costs, and with --objective vehicles there are none.")
     names = None if solvers is None else [name.strip() for name in solvers.split(",") if name.strip()]
     messages = plain_console(stderr=True, soft_wrap=True)
-    problems = _read_all(instances, ignore, rounding)
+    problems, known = _read_all(instances, ignore, rounding)
     found = compare_peers(
-        problems, time, seeds, Path(output), names, objective=objective, core=core, notify=_tell, say=messages.print
+        problems,
+        time,
+        seeds,
+        Path(output),
+        names,
+        objective=objective,
+        known=known,
+        core=core,
+        notify=_tell,
+        say=messages.print,
     )
     printer = plain_console()
-    what = (
-        "mean gap to the best known cost in %" if objective == "distance" else "mean number of vehicles, and distance"
-    )
+    # No figure is cut off where the terminal is narrow.
+    printer.width = max(printer.width, 160)
+    what = "mean gap to the best known cost in %" if objective == "distance" else "mean number of vehicles, and cost"
     roundings = ", ".join(sorted({instance.rounding for instance in problems}))
     printer.print(f"{what}, {time:g} s on one core, {seeds} seeds, rounding {roundings}", soft_wrap=True)
     printer.print(_peer_table(found))
@@ -104,21 +123,29 @@ def peers(
 
 def _peer_table(found: PeerComparison) -> Table:
     """Return a line for each instance, one for each class of size where there are several, and the means."""
-    table = _table(["instance", *found.solvers])
+    listed = found.objective == "vehicles" and bool(found.known)
+    table = _table(["instance", *found.solvers, *(["best known"] if listed else [])])
     for name in found.instances:
-        table.add_row(name, *_figures(found, [name]))
+        table.add_row(name, *_figures(found, [name], listed))
     sizes = found.sizes()
     for size, names in sizes.items() if len(sizes) > 1 else ():
-        table.add_row(f"{size} customers", *_figures(found, names))
-    table.add_row("mean", *_figures(found, found.instances), style="bold")
+        table.add_row(f"{size} customers", *_figures(found, names, listed))
+    table.add_row("mean", *_figures(found, found.instances, listed), style="bold")
     return table
 
 
-def _figures(found: PeerComparison, names: Sequence[str]) -> list[str]:
+def _figures(found: PeerComparison, names: Sequence[str], listed: bool) -> list[str]:
     if found.objective == "distance":
         return [f"{gap:.2f}" for gap in found.mean_of(found.gaps, names).values()]
     vehicles, costs = found.mean_of(found.vehicles, names), found.mean_of(found.costs, names)
-    return [f"{vehicles[solver]:.2f}  {costs[solver]:.1f}" for solver in found.solvers]
+    figures = [f"{vehicles[solver]:.2f}  {costs[solver]:.1f}" for solver in found.solvers]
+    best = [found.known[name] for name in names if name in found.known]
+    if listed and len(best) == len(names):
+        mean = [sum(figure) / len(best) for figure in zip(*best, strict=True)]
+        figures.append(f"{mean[0]:.2f}  {mean[1]:.1f}")
+    elif listed:
+        figures.append("")
+    return figures
 
 
 def _peer_sentences(found: PeerComparison) -> list[str]:
@@ -133,6 +160,9 @@ def _peer_sentences(found: PeerComparison) -> list[str]:
         level = len(found.instances) - sum(ahead.values())
         names = ", ".join(f"{solver} on {count}" for solver, count in ahead.items())
         sentences.append(f"alone ahead: {names}; several level on {level}")
+    if found.objective == "vehicles" and found.known:
+        few = ", ".join(f"{solver} on {count}" for solver, count in found.as_few_as_known().items())
+        sentences.append(f"fewest known vehicles with every seed: {few} of {len(found.known)}")
     for run in found.infeasible:
         sentences.append(f"infeasible: {run.solver} on {run.instance}, seed {run.seed}: {run.fault}")
     return sentences
@@ -157,7 +187,8 @@ def ablation(
     """
     from neuralns.experiments.ablation import ablate
 
-    found = ablate(_read_all(instances, ignore), time, seeds, Path(output), workers=workers, notify=_tell)
+    problems, _ = _read_all(instances, ignore)
+    found = ablate(problems, time, seeds, Path(output), workers=workers, notify=_tell)
     table = _table(["portfolio", "mean gap, %", "change", "95 % interval"])
     for row in found.changes:
         ci = "" if math.isnan(row.ci) else f"± {row.ci:.3f}"
@@ -167,11 +198,36 @@ def ablation(
     printer.print(table)
 
 
-def _read_all(names: list[str] | None, ignore: list[str] | None, rounding: str | None = None) -> list[Instance]:
+def _read_all(
+    names: list[str] | None, ignore: list[str] | None, rounding: str | None = None
+) -> tuple[list[Instance], dict[str, BestKnown]]:
+    """Return the instances that are named, and what lists beside them know of the fewest vehicles."""
+    from neuralns.experiments.best_known import best_known_beside
     from neuralns.problem.bundled import bundled_names, read
 
-    chosen = names or [name for name in bundled_names() if name.startswith("X-")]
-    return [read(name, rounding, ignore=ignore or ()) for name in chosen]
+    instances, known = [], {}
+    for name in _files(names) if names else [name for name in bundled_names() if name.startswith("X-")]:
+        instance = read(name, rounding, ignore=ignore or ())
+        best = best_known_beside(Path(name))
+        if best is not None:
+            known[instance.name] = best
+            instance = replace(instance, best_known=instance.best_known or best.cost)
+        instances.append(instance)
+    return instances, known
+
+
+def _files(names: list[str]) -> list[str]:
+    """Return files and bundled names as they are, and for folders the instances in them."""
+    found = []
+    for name in names:
+        if not Path(name).is_dir():
+            found.append(name)
+            continue
+        inside = sorted(str(path) for path in Path(name).iterdir() if path.suffix in SUFFIXES)
+        if not inside:
+            raise InputError(f"{name}: no instances in this folder (files that end with {', '.join(SUFFIXES)}).")
+        found += inside
+    return found
 
 
 def _tell(run: SolverRun, done: int, total: int) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from neuralns.errors import InputError, how_to_install
+from neuralns.experiments.best_known import BestKnown
 from neuralns.experiments.peers import PEERS, cannot_be_told, installed_peers, solver_for
 from neuralns.experiments.solver_runs import Notify, SolverRun, mean_gaps, means_of, run_solvers
 from neuralns.files import check_writable
 from neuralns.problem.instance import Instance
 
 PEER_OBJECTIVES = ("distance", "vehicles")
-"""What solvers can be asked for: the least distance, or the fewest vehicles and then distance."""
+"""What solvers can be asked for: the least cost, or the fewest vehicles and then the least cost."""
 SIZES = (100, 200, 500, 1000)
 """Classes of size end at so many customers."""
 
@@ -35,6 +36,8 @@ class PeerComparison:
         over all instances. NaN with the objective ``vehicles``.
     vehicles, costs
         Means over seeds of each solver on each instance.
+    known
+        The fewest vehicles known of instances, and their cost.
     """
 
     runs: tuple[SolverRun, ...]
@@ -46,6 +49,7 @@ class PeerComparison:
     vehicles: dict[str, Means] = field(default_factory=dict)
     costs: dict[str, Means] = field(default_factory=dict)
     objective: str = "distance"
+    known: Mapping[str, BestKnown] = field(default_factory=dict)
 
     @property
     def best_peer(self) -> str | None:
@@ -86,6 +90,15 @@ class PeerComparison:
                 won[best[0]] += 1
         return won
 
+    def as_few_as_known(self) -> dict[str, int]:
+        """Return on how many instances each solver needs no more than the fewest vehicles known, whatever the seed."""
+        most: dict[str, int] = dict.fromkeys(self.solvers, 0)
+        for solver in self.solvers:
+            for name, best in self.known.items():
+                own = [run for run in self.runs if (run.instance, run.solver) == (name, solver)]
+                most[solver] += bool(own) and all(run.feasible and run.routes <= best.vehicles for run in own)
+        return most
+
     def _rank(self, instance: str, solver: str) -> tuple[float, ...]:
         if self.objective == "vehicles":
             return (round(self.vehicles[instance][solver], 2), round(self.costs[instance][solver], 1))
@@ -100,13 +113,15 @@ def compare_peers(
     solvers: Sequence[str] | None = None,
     *,
     objective: str = "distance",
+    known: Mapping[str, BestKnown] | None = None,
     core: int | None = None,
     notify: Notify = lambda run, done, total: None,
     say: Callable[[str], object] = lambda text: None,
 ) -> PeerComparison:
     """Run solvers (by default all that can) on one core, in equal time, unless the file has that run.
 
-    ``say`` is told which solvers are not installed, and which cannot be told all of an instance, where none were named.
+    ``known`` are the fewest vehicles known, by name of instance. ``say`` is told which solvers are not installed, and
+    which cannot be told all of an instance, where none were named.
     """
     if objective not in PEER_OBJECTIVES:
         raise InputError(
@@ -134,21 +149,22 @@ def compare_peers(
     means = {solver: sum(each[solver] for each in gaps.values()) / len(gaps) for solver in chosen}
     names = sorted(gaps, key=lambda name: (customers[name], name))
     vehicles, costs = means_of(runs, lambda run: run.routes), means_of(runs, lambda run: run.cost)
-    return PeerComparison(tuple(runs), tuple(chosen), tuple(names), customers, gaps, means, vehicles, costs, objective)
+    best = {name: (known or {})[name] for name in names if name in (known or {})}
+    return PeerComparison(
+        tuple(runs), tuple(chosen), tuple(names), customers, gaps, means, vehicles, costs, objective, best
+    )
 
 
 def _expect_comparable(instance: Instance, objective: str) -> None:
     """Refuse an instance that gives nothing to compare, or that no solver can do whole."""
     if objective == "distance" and (instance.best_known is None or instance.best_known <= 0):
         raise InputError(f"{instance.name}: no best known cost to compare with (a .sol file beside it gives one).")
-    if instance.distance_cost != 1 or instance.duration_cost > 0:
-        raise InputError(f"{instance.name}: other solvers are not told of its costs of distance and duration.")
-    if objective == "vehicles" and instance.vehicle_cost > 0:
-        raise InputError(
-            f"{instance.name}: fewest vehicles leave nothing for its vehicle cost {instance.vehicle_cost:g} to decide."
-        )
+    dearest = max(kind.fixed_cost for kind in instance.types)
+    if objective == "vehicles" and dearest > 0:
+        raise InputError(f"{instance.name}: fewest vehicles leave nothing for its vehicle cost {dearest:g} to decide.")
     for customer, reason in instance.unservable.items():
-        raise InputError(f"{instance.name}: customer {instance.label(customer)} can be on no route: {reason}.")
+        if instance.required(customer):
+            raise InputError(f"{instance.name}: customer {instance.label(customer)} can be on no route: {reason}.")
 
 
 def _those_who_know(

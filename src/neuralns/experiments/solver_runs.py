@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +28,16 @@ from neuralns.files import check_writable
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
-Solver = Callable[[Instance, float, int], list[list[int]]]
-"""Takes an instance, seconds and a seed, and returns routes. It must be a function at the top of a module."""
+
+class Plan(NamedTuple):
+    """What a solver returns: routes, and the type of vehicle that drives each; the cheapest one if left out."""
+
+    routes: list[list[int]]
+    vehicles: list[int] | None = None
+
+
+Solver = Callable[[Instance, float, int], Plan | list[list[int]]]
+"""Takes an instance, seconds and a seed, and returns a plan or routes. It must be a function at the top of a module."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,11 @@ class SolverRun:
         return solver_run_key(self.instance, self.solver, self.seconds, self.seed, self.rounding, self.objective)
 
 
+def as_plan(found: Plan | list[list[int]]) -> Plan:
+    """Return what a solver has found as a plan."""
+    return found if isinstance(found, Plan) else Plan(found)
+
+
 Notify = Callable[[SolverRun, int, int], object]
 """Told of each run when it has ended, with the runs that are there and the runs in all."""
 
@@ -96,7 +110,7 @@ def run_solvers(
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(variable, "1")
     numbers = seeds_from(seeds, first=1)
-    by_name = {instance.name: instance for instance in instances}
+    by_name = _by_name(instances)
     wanted = [
         solver_run_key(instance.name, name, seconds, seed, instance.rounding, objective)
         for instance in instances
@@ -122,6 +136,9 @@ def run_solvers(
     check_writable(path)
     with Store(path, CsvRows(SolverRun)) as store:
         known = {row.key: row for row in store.rows}
+        for key in wanted:
+            if key in known:
+                _expect_same(path, known[key], by_name[key.instance])
 
         def keep(row: SolverRun, done: int) -> None:
             store.add(row)
@@ -130,6 +147,28 @@ def run_solvers(
 
         do_missing(wanted, known, run, keep, len(cores), end)
     return [known[key] for key in wanted]
+
+
+def _by_name(instances: Sequence[Instance]) -> dict[str, Instance]:
+    """Return instances by name, which tells their runs apart."""
+    found: dict[str, Instance] = {}
+    for instance in instances:
+        if instance.name in found:
+            raise InputError(f"two instances are called {instance.name}; compare them one after the other.")
+        found[instance.name] = instance
+    return found
+
+
+def _expect_same(path: Path, row: SolverRun, instance: Instance) -> None:
+    """Refuse a run of another instance of the same name."""
+    known = float("nan") if instance.best_known is None else instance.best_known
+    if row.customers != instance.customers or (
+        row.objective == "distance" and not np.isclose(row.best_known, known, rtol=1e-9, equal_nan=True)
+    ):
+        raise InputError(
+            f"{path}: holds runs of another {instance.name} ({row.customers} customers, best known cost "
+            f"{row.best_known:.10g}); give another file to write to."
+        )
 
 
 def mean_gaps(runs: Iterable[SolverRun]) -> dict[str, dict[str, float]]:
@@ -177,14 +216,15 @@ def _run_once(
     under_way.discard(process)
     if isinstance(answer, str):
         raise InputError(f"{key.contender} failed on {instance.name}: {answer}.")
-    routes, wall = answer
-    return _checked(key, Solution(instance, routes), seconds, objective, wall)
+    plan, wall = answer
+    return _checked(key, Solution(instance, plan.routes, plan.vehicles), seconds, objective, wall)
 
 
 def _checked(key: RunKey, solution: Solution, seconds: float, objective: str, wall: float) -> SolverRun:
     """Return the row of a run: what its routes cost, and the first rule that they break."""
     instance = solution.instance
-    faults = solution.faults() if solution.routes else ["no routes were found."]
+    nothing = not solution.routes and solution.unserved
+    faults = ["no routes were found."] if nothing else solution.faults()
     gap = None if objective == "vehicles" else solution.gap
     return SolverRun(
         instance.name,
@@ -211,7 +251,8 @@ def _child(sender: Connection, solver: Solver, instance: Instance, seconds: floa
         if core is not None and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {core})
         begin = time.perf_counter()
-        routes = solver(instance, seconds, seed)
-        sender.send((routes, time.perf_counter() - begin))
+        found = solver(instance, seconds, seed)
+        wall = time.perf_counter() - begin
+        sender.send((as_plan(found), wall))
     except Exception as error:
         sender.send(f"{type(error).__name__}: {error}")
