@@ -112,7 +112,8 @@ def read_spreadsheet(
     fleet = _fleet(sheet, places, names, vehicles, capacity, times, left_out)
     goods, dimensions = read_goods(sheet, places), dimensions_of(sheet)
     _check_capacities(sheet, fleet, dimensions)
-    depots, prizes = read_depots(sheet, places, dimensions), read_prizes(sheet, places)
+    depots, service = read_depots(sheet, places, dimensions), read_services(sheet, places)
+    prizes = read_prizes(sheet, places, goods.shipments)
     single = depots is None and len(fleet) == 1 and fleet[0].ordinary and dimensions <= 1
     coordinates, distances, durations = _travel(sheet, order, names, matrix, speed)
     windows, openings = windows_of(sheet, places, spans, fleet[0].shift if single else (None, None), times)
@@ -128,8 +129,8 @@ def read_spreadsheet(
         "shipments": goods.shipments,
         "depots": depots,
     }
-    if dimensions > 1 or goods.pickups.any():
-        more |= {"deliveries": goods.deliveries, "pickups": goods.pickups, "backhauls": goods.backhauls or None}
+    if dimensions > 1 or goods.pickups.any() or goods.shipments:
+        more |= {"deliveries": goods.deliveries, "pickups": goods.pickups, "backhauls": goods.backhauls}
     with naming(path):
         instance = Instance(
             " ".join(Path(path).stem.split()),
@@ -137,12 +138,12 @@ def read_spreadsheet(
             coordinates=coordinates,
             matrix=distances,
             windows=windows,
-            service=read_services(sheet, places),
+            service=service,
             durations=durations,
             names=names,
             clock=times.clock,
             **(_scalars(fleet[0]) if single else {"fleet": [_type(each, dimensions, times) for each in fleet]}),
-            **{what: value for what, value in more.items() if value},
+            **more,
         )
     return instance.without(*(part for part in PARTS if part in keys))
 

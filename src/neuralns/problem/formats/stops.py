@@ -298,8 +298,11 @@ def read_releases(sheet: Sheet, places: Places, times: Times) -> list[Moment | N
 # --- Who is served, and by whom. --------------------------------------------------------------------------------------
 
 
-def read_prizes(sheet: Sheet, places: Places) -> list[float] | None:
-    """Return what is lost by not serving each node, infinite where it has to be served; None if all have."""
+def read_prizes(sheet: Sheet, places: Places, shipments: Sequence[Shipment]) -> list[float] | None:
+    """Return what is lost by not serving each node, infinite where it has to be served; None if all have.
+
+    The prize of a shipment stands in either of its rows, or in both.
+    """
     prizes = [inf] * len(places.order)
     for node, row in places.visits:
         prize = sheet.number(row, "prize")
@@ -307,6 +310,9 @@ def read_prizes(sheet: Sheet, places: Places) -> list[float] | None:
             prizes[node] = inf if prize is None else prize
         if prize is None and "optional" in sheet and sheet.flag(row, "optional"):
             raise sheet.refusal(row, "prize", "the cell is empty, though the stop is optional")
+    for each in shipments:
+        for one, other in ((each.pickup, each.delivery), (each.delivery, each.pickup)):
+            prizes[one] = prizes[other] if prizes[one] == inf else prizes[one]
     return prizes if min(prizes) < inf else None
 
 
