@@ -75,7 +75,7 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"demands": [0, 1, 10**400, 3]}, "demands must be a list of numbers"),
         ({"capacity": 0}, "capacity 0 must be above 0"),
         ({"capacity": np.nan}, "capacity nan is not a finite number"),
-        ({"capacity": None}, "capacity None is not a number"),
+        ({"capacity": None}, "neither a capacity nor a fleet is given"),
         ({"capacity": 1e200}, r"capacity 1e\+200 is too large to compute with"),
         ({"vehicle_cost": -1}, "vehicle cost -1 must not be negative"),
         ({"best_known": "much"}, "best known cost 'much' is not a number"),

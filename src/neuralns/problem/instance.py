@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,23 +13,33 @@ import numpy.typing as npt
 from neuralns.errors import InputError
 from neuralns.problem.clock import check_clock, format_time
 from neuralns.problem.distances import Floats, Rounding, embed, euclidean, round_distances, rounding_named
+from neuralns.problem.fleet import ALWAYS, Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.limits import find_unservable
+from neuralns.problem.parts import (
+    Windows,
+    as_scalars,
+    check_parts,
+    listed,
+    read_amounts,
+    read_by_node,
+    read_openings,
+    read_skills,
+)
+from neuralns.problem.route_cost import RouteCost
+from neuralns.problem.values import LARGEST, form_of, not_negative, numbers, one_number, whole_number
 
-LARGEST = 1e100
-"""Largest number that an instance may hold; sums and squares of such numbers are still finite."""
 MATRIX_LIMIT = 5000
 """Largest number of nodes for which distances are held as a matrix (200 MB); above it they are computed on demand."""
 
 
-_FORMS = {1: "a list of numbers", 2: "a table of numbers"}
-
-
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Instance:
-    """Customers with demands, one depot, vehicles of one capacity, time windows, and the objective's parameters.
+    """Customers with demands, depots, vehicles, time windows, and the objective's parameters.
 
-    Node 0 is the depot, nodes 1 to n are the customers. The objective is
-    F = ``distance_cost`` × length + ``duration_cost`` × duration of all routes + ``vehicle_cost`` × number of routes.
+    Node 0 is the depot, nodes 1 to n are the customers, nodes from n + 1 on further depots. The objective is
+    F = ``distance_cost`` × length + ``duration_cost`` × duration of all routes + ``vehicle_cost`` × number of routes,
+    by type of vehicle if there is a fleet of several, and the prizes of customers left out, what it costs to open the
+    depots used, and costs of one's own.
 
     Parameters
     ----------
@@ -66,6 +76,31 @@ class Instance:
         What to call the nodes in output, the depot first; their numbers if left out.
     clock
         Where times are minutes, what minute 0 is called: ``00:00``, or a date and time; output shows times by it.
+    fleet
+        Types of vehicles, in place of capacity, vehicles, their limits and costs.
+    depots
+        Where there are several, what there is to each: their capacities and costs.
+    deliveries, pickups
+        Amounts that every node gets from the depot and sends to it, of one or of several dimensions of goods (shape
+        (n + 1, dimensions)); in place of demands, which are deliveries of one.
+    openings
+        Of nodes with several windows, all of them.
+    release
+        When the goods of every node can leave the depot.
+    prizes
+        What is lost if a node is not served: infinite (as for all if left out) where it has to be.
+    groups
+        Customers of whom only one is served.
+    skills
+        What nodes need a vehicle to be able to do.
+    shipments
+        Goods picked up at one customer and delivered to another one.
+    backhauls
+        Whether all deliveries of a route come before its pickups, and no route has pickups alone.
+    profiles
+        Distances and durations of their own for some types of vehicles.
+    route_costs
+        Costs of one's own, functions of a route's totals.
 
     Examples
     --------
@@ -92,12 +127,25 @@ class Instance:
     duration_cost: float
     names: tuple[str, ...] | None
     clock: str | None
+    fleet: tuple[VehicleType, ...] | None
+    depots: tuple[Depot, ...] | None
+    deliveries: Floats | None
+    pickups: Floats | None
+    openings: Mapping[int, Windows] | None
+    release: Floats | None
+    prizes: Floats | None
+    groups: tuple[Group, ...] | None
+    skills: Mapping[int, frozenset[str]] | None
+    shipments: tuple[Shipment, ...] | None
+    backhauls: bool
+    profiles: tuple[Profile, ...] | None
+    route_costs: tuple[RouteCost, ...] | None
 
     def __init__(
         self,
         name: str,
-        demands: npt.ArrayLike,
-        capacity: float,
+        demands: npt.ArrayLike | None = None,
+        capacity: float | None = None,
         coordinates: npt.ArrayLike | None = None,
         matrix: npt.ArrayLike | None = None,
         rounding: Rounding = "none",
@@ -114,22 +162,73 @@ class Instance:
         duration_cost: float = 0.0,
         names: Sequence[str] | None = None,
         clock: str | None = None,
+        fleet: Sequence[VehicleType] | None = None,
+        depots: Sequence[Depot] | None = None,
+        deliveries: npt.ArrayLike | None = None,
+        pickups: npt.ArrayLike | None = None,
+        openings: Mapping[int, Iterable[Sequence[float]]] | None = None,
+        release: npt.ArrayLike | None = None,
+        prizes: npt.ArrayLike | None = None,
+        groups: Sequence[Group] | None = None,
+        skills: Mapping[int, Iterable[str]] | Sequence[Iterable[str]] | None = None,
+        shipments: Sequence[Shipment] | None = None,
+        backhauls: bool = False,
+        profiles: Sequence[Profile] | None = None,
+        route_costs: Sequence[RouteCost] | None = None,
     ) -> None:
         if not isinstance(name, str) or not name.isprintable():
             raise InputError(f"name {name!r:.60} of an instance must be text on one line.")
-        fields: dict[str, object] = {"name": name, "rounding": rounding_named(rounding)}
-        fields["demands"] = quantities = _numbers(f"{name}: demands", demands, 1)
-        fields["capacity"] = limit = _number(f"{name}: capacity", capacity)
-        fields["vehicle_cost"] = per_route = _number(f"{name}: vehicle cost", vehicle_cost)
+        fields: dict[str, Any] = {"name": name, "rounding": rounding_named(rounding)}
+        fields["fleet"] = types = listed(name, "fleet", fleet, VehicleType)
+        fields["depots"] = listed(name, "depots", depots, Depot)
+        if fields["depots"] == (Depot(),):
+            fields["depots"] = None
+        fields["shipments"] = listed(name, "shipments", shipments, Shipment)
+        fields["groups"] = listed(name, "groups", groups, Group)
+        fields["profiles"] = listed(name, "profiles", profiles, Profile)
+        fields["route_costs"] = listed(name, "route_costs", route_costs, RouteCost)
+        fields["backhauls"] = bool(backhauls)
+        fields["deliveries"] = read_amounts(name, "deliveries", deliveries)
+        fields["pickups"] = read_amounts(name, "pickups", pickups)
+        if demands is None or not all(fields[part] is None for part in ("deliveries", "pickups", "shipments")):
+            places = coordinates if matrix is None else matrix
+            sizes = _sizes(name, fields["deliveries"], fields["pickups"], fields["shipments"], places)
+            if demands is not None and not np.array_equal(numbers(f"{name}: demands", demands, 1), sizes):
+                raise InputError(
+                    f"{name}: demands are given beside deliveries, pickups or shipments that say otherwise."
+                )
+            demands = sizes
+            if fields["pickups"] is None and fields["shipments"] is None and fields["deliveries"] is not None:
+                # Deliveries of one kind of goods are demands.
+                fields["deliveries"] = None if fields["deliveries"].shape[1] == 1 else fields["deliveries"]
+        fields["demands"] = quantities = numbers(f"{name}: demands", demands, 1)
         nodes = len(quantities)
-        if nodes < 2:
-            raise InputError(f"{name}: at least one customer is needed, {max(nodes - 1, 0)} given.")
-        if limit <= 0:
+        n_depots = max(1, len(fields["depots"] or ()))
+        scalars: dict[str, Any] = {
+            "capacity": capacity,
+            "vehicles": vehicles,
+            "vehicle_cost": vehicle_cost,
+            "distance_cost": distance_cost,
+            "duration_cost": duration_cost,
+            "max_distance": max_distance,
+            "max_duration": max_duration,
+        }
+        if types is not None:
+            scalars = _scalars_of(name, types, scalars)
+        elif capacity is None:
+            raise InputError(f"{name}: neither a capacity nor a fleet is given.")
+        fields["capacity"] = limit = one_number(f"{name}: capacity", scalars["capacity"])
+        fields["vehicle_cost"] = per_route = one_number(f"{name}: vehicle cost", scalars["vehicle_cost"])
+        if nodes < n_depots + 1:
+            raise InputError(f"{name}: at least one customer is needed, {max(nodes - n_depots, 0)} given.")
+        if limit <= 0 and types is None:
             raise InputError(f"{name}: capacity {limit:g} must be above 0.")
         if per_route < 0:
             raise InputError(f"{name}: vehicle cost {per_route:g} must not be negative.")
-        if quantities[0] != 0:
-            raise InputError(f"{name}: the depot has demand {quantities[0]:g}, but must have 0.")
+        depot_nodes = (0, *range(nodes - n_depots + 1, nodes))
+        for depot in depot_nodes:
+            if quantities[depot] != 0:
+                raise InputError(f"{name}: the depot has demand {quantities[depot]:g}, but must have 0.")
         for customer in np.flatnonzero(quantities < 0)[:1]:
             raise InputError(f"{name}: demand {quantities[customer]:g} of customer {customer} is negative.")
         if coordinates is None and matrix is None:
@@ -137,31 +236,167 @@ class Instance:
         fields["coordinates"] = None if coordinates is None else _points(name, coordinates, nodes)
         fields["matrix"] = None if matrix is None else _matrix(f"{name}: distance", matrix, nodes)
         fields["durations"] = None if durations is None else _matrix(f"{name}: duration", durations, nodes)
-        fields["windows"] = None if windows is None else _windows(name, windows, nodes)
+        fields["openings"] = several = read_openings(name, openings, nodes)
+        if several is not None and windows is None:
+            windows = [[0.0, np.inf]] * nodes
+        binding = depot_nodes if types is None or all(None not in (kind.start, kind.end) for kind in types) else ()
+        fields["windows"] = None if windows is None else _windows(name, windows, nodes, binding, several)
         fields["service"] = None if service is None else _service(name, service, nodes)
-        fields["vehicles"] = None if vehicles is None else _vehicles(name, vehicles)
-        for what, bound in (("max_duration", max_duration), ("max_distance", max_distance)):
-            fields[what] = None if bound is None else _not_negative(f"{name}: {what}", bound)
-        for what, price in (("distance_cost", distance_cost), ("duration_cost", duration_cost)):
-            fields[what] = _not_negative(f"{name}: {what}", price)
+        count = scalars["vehicles"]
+        fields["vehicles"] = None if count is None else whole_number(f"{name}: number of vehicles", count)
+        for what in ("max_duration", "max_distance"):
+            bound = scalars[what]
+            fields[what] = None if bound is None else not_negative(f"{name}: {what}", bound)
+        for what in ("distance_cost", "duration_cost"):
+            fields[what] = not_negative(f"{name}: {what}", scalars[what])
         fields["names"] = None if names is None else _names(name, names, nodes)
         fields["clock"] = None if clock is None else check_clock(clock)
-        fields["best_known"] = None if best_known is None else _number(f"{name}: best known cost", best_known)
+        fields["best_known"] = None if best_known is None else one_number(f"{name}: best known cost", best_known)
+        for what, given in (("deliveries", fields["deliveries"]), ("pickups", fields["pickups"])):
+            if given is not None and len(given) != nodes:
+                raise InputError(f"{name}: {len(given)} {what} do not fit {nodes} demands.")
+            for depot in depot_nodes if given is not None else ():
+                if given[depot].any():
+                    raise InputError(f"{name}: a depot has an amount in {what}, but must have none.")
+        fields["release"] = freed = read_by_node(name, "release", release, nodes)
+        if freed is not None and not freed.any():
+            fields["release"] = None
+        fields["prizes"] = worth = read_by_node(name, "prizes", prizes, nodes, endless=True)
+        if worth is not None and np.isinf(np.delete(worth, depot_nodes)).all():
+            fields["prizes"] = None
+        fields["skills"] = read_skills(name, skills, nodes)
         for field, value in fields.items():
             object.__setattr__(self, field, value)
+        self._fold_shift()
+        if self.stated:
+            check_parts(self)
+
+    def _fold_shift(self) -> None:
+        """Make the shift of one ordinary type of vehicle the depot's window."""
+        if self.fleet is None or len(self.fleet) != 1 or self.fleet[0].shift == ALWAYS or self.fleet_matters:
+            return
+        opens, closes = self.fleet[0].shift
+        nodes = len(self.demands)
+        given = np.tile([min(opens, 0.0), np.inf], (nodes, 1)) if self.windows is None else self.windows
+        windows = given.copy()
+        windows[0] = max(opens, given[0, 0]), min(closes, given[0, 1])
+        object.__setattr__(self, "windows", _windows(self.name, windows, nodes, (0,), self.openings))
 
     def __repr__(self) -> str:
         return f"<Instance {self.name}: {self.customers} customers, capacity {self.capacity:.10g}>"
 
     @property
+    def stated(self) -> bool:
+        """Whether it states any part beyond one depot, one type of vehicle, and one window for each customer."""
+        parts = self.fleet, self.depots, self.deliveries, self.pickups, self.openings, self.release, self.groups
+        others = self.prizes, self.skills, self.shipments, self.profiles, self.route_costs
+        return self.backhauls or any(part is not None for part in (*parts, *others))
+
+    @property
+    def fleet_matters(self) -> bool:
+        """Whether the fleet is more than one ordinary type, which the fields of the instance describe as well."""
+        return self.fleet is not None and as_scalars(self.fleet) is None
+
+    @property
+    def general(self) -> bool:
+        """Whether it has any part that only the general way of evaluating routes knows; prizes are known to all."""
+        parts = self.depots, self.deliveries, self.pickups, self.openings, self.release, self.groups
+        others = self.skills, self.shipments, self.profiles, self.route_costs
+        return self.fleet_matters or self.backhauls or any(part is not None for part in (*parts, *others))
+
+    @cached_property
+    def types(self) -> tuple[VehicleType, ...]:
+        """The types of vehicles: the fleet, or the one type that the instance itself describes."""
+        if self.fleet is not None:
+            return self.fleet
+        only = VehicleType(
+            (self.capacity,),
+            self.vehicles,
+            self.vehicle_cost,
+            self.distance_cost,
+            self.duration_cost,
+            max_distance=self.max_distance,
+            max_duration=self.max_duration,
+        )
+        return (only,)
+
+    def type_name(self, kind: int) -> str:
+        """Return what to call a type of vehicle: its name, or its number from 1."""
+        return self.types[kind].name or f"type {kind + 1}"
+
+    @property
+    def dimensions(self) -> int:
+        """How many dimensions amounts and capacities have."""
+        for amounts in (self.deliveries, self.pickups):
+            if amounts is not None:
+                return int(amounts.shape[1])
+        return len(self.types[0].capacity)
+
+    @cached_property
+    def amounts(self) -> tuple[Floats, Floats]:
+        """Deliveries and pickups by node and dimension; shipments are not among them."""
+        nothing = np.zeros((len(self.demands), self.dimensions))
+        pickups = nothing if self.pickups is None else self.pickups
+        if self.deliveries is not None:
+            return self.deliveries, pickups
+        if self.pickups is not None or self.shipments is not None:
+            # Demands then only tell how large a customer is.
+            return nothing, pickups
+        deliveries = nothing.copy()
+        deliveries[:, 0] = self.demands
+        return deliveries, pickups
+
+    @cached_property
+    def _shipments_at(self) -> dict[int, Floats]:
+        found = {}
+        for each in self.shipments or ():
+            amount = np.array(each.amount)
+            found[each.pickup], found[each.delivery] = amount, -amount
+        return found
+
+    def shipped(self, node: int) -> Floats | float:
+        """Return what a stop of a shipment brings on board, by dimension: below 0 where it is delivered."""
+        return self._shipments_at.get(node, 0.0)
+
+    def windows_of(self, node: int) -> Windows:
+        """Return the windows of a node, in order."""
+        if self.openings is not None and node in self.openings:
+            return self.openings[node]
+        return ((float(self.earliest[node]), float(self.latest[node])),)
+
+    def needs(self, node: int) -> frozenset[str]:
+        """Return the skills that a node needs."""
+        return frozenset() if self.skills is None else self.skills.get(node, frozenset())
+
+    @cached_property
+    def group_of(self) -> dict[int, int]:
+        """The group of each customer who is in one."""
+        return {node: number for number, group in enumerate(self.groups or ()) for node in group.members}
+
+    def prize(self, node: int) -> float:
+        """Return what is lost if a customer is not served; infinite if it has to be."""
+        worth = np.inf if self.prizes is None else float(self.prizes[node])
+        return 0.0 if node in self.group_of and np.isinf(worth) else worth
+
+    def required(self, customer: int) -> bool:
+        """Return whether a customer has to be served, whoever else is."""
+        return self.prize(customer) == np.inf
+
+    @property
     def timed(self) -> bool:
         """Whether time plays a part: windows, a limit on durations, or durations that cost."""
-        return self.windows is not None or self.max_duration is not None or self.duration_cost > 0
+        if self.windows is not None or self.release is not None or self.route_costs is not None:
+            return True
+        return any(
+            kind.max_duration is not None or kind.duration_cost > 0 or (kind.shift != ALWAYS and self.fleet_matters)
+            for kind in self.types
+        )
 
     @property
     def may_leave_out(self) -> bool:
         """Whether customers may have to stay unserved: too few vehicles, no time, or some that nobody can serve."""
-        return self.timed or self.vehicles is not None or self.max_distance is not None or bool(self.unservable)
+        limited = self.timed or self.vehicles is not None or self.max_distance is not None
+        return limited or self.general or self.prizes is not None or bool(self.unservable)
 
     @cached_property
     def unservable(self) -> dict[int, str]:
@@ -178,8 +413,13 @@ class Instance:
 
     @property
     def customers(self) -> int:
-        """Number of customers (nodes without the depot)."""
-        return len(self.demands) - 1
+        """Number of customers (nodes without the depots)."""
+        return len(self.demands) - max(1, len(self.depots or ()))
+
+    @property
+    def depot_nodes(self) -> tuple[int, ...]:
+        """The nodes of the depots: 0, and those behind the customers."""
+        return (0, *range(self.customers + 1, len(self.demands)))
 
     @cached_property
     def points(self) -> Floats:
@@ -207,14 +447,19 @@ class Instance:
             raw = np.sqrt(((self.points[tail] - self.points[head]) ** 2).sum())
         return float(round_distances(np.asarray(raw), self.rounding))
 
-    def legs(self, tails: npt.ArrayLike, heads: npt.ArrayLike) -> Floats:
-        """Rounded distances from nodes to others, each as `distance` gives it."""
+    def legs(self, tails: npt.ArrayLike, heads: npt.ArrayLike, profile: int = 0) -> Floats:
+        """Rounded distances from nodes to others, each as `distance` gives it, or by a profile."""
         starts, ends = np.asarray(tails, dtype=np.int64), np.asarray(heads, dtype=np.int64)
-        if self.matrix is not None:
-            raw = self.matrix[starts, ends]
+        given = self.matrix if profile == 0 else self._profile(profile).matrix
+        if given is not None:
+            raw = given[starts, ends]
         else:
             raw = np.sqrt(((self.points[starts] - self.points[ends]) ** 2).sum(axis=1))
         return round_distances(raw, self.rounding)
+
+    def _profile(self, number: int) -> Profile:
+        assert self.profiles is not None
+        return self.profiles[number - 1]
 
     @cached_property
     def travel_times(self) -> Floats | None:
@@ -225,12 +470,13 @@ class Instance:
         rounded.setflags(write=False)
         return rounded
 
-    def times(self, tails: npt.ArrayLike, heads: npt.ArrayLike) -> Floats:
-        """Rounded durations of travelling from nodes to others."""
-        if self.durations is None:
-            return self.legs(tails, heads)
+    def times(self, tails: npt.ArrayLike, heads: npt.ArrayLike, profile: int = 0) -> Floats:
+        """Rounded durations of travelling from nodes to others, of the instance itself or of a profile."""
+        given = self.durations if profile == 0 else self._profile(profile).durations
+        if given is None:
+            return self.legs(tails, heads, profile)
         starts, ends = np.asarray(tails, dtype=np.int64), np.asarray(heads, dtype=np.int64)
-        return round_distances(self.durations[starts, ends], self.rounding)
+        return round_distances(given[starts, ends], self.rounding)
 
     @property
     def earliest(self) -> Floats:
@@ -262,7 +508,13 @@ class Instance:
             if part not in PARTS:
                 raise InputError(f"{part!r} cannot be left out of an instance, only {' and '.join(PARTS)}.")
             changes |= PARTS[part]
-        if all(getattr(self, field) is None for field in changes):
+        if self.fleet is not None:
+            kept = self.fleet
+            if "windows" in parts:
+                kept = tuple(replace(kind, shift=ALWAYS, max_duration=None) for kind in kept)
+            kept = tuple(replace(kind, available=None) for kind in kept)
+            changes["fleet"] = None if kept == self.fleet else kept
+        if all(getattr(self, field) is None for field in changes if field != "fleet") and not changes.get("fleet"):
             return self
         if "windows" in parts and self.windows is not None and self.rounding == "dimacs":
             changes["rounding"] = "none"
@@ -280,7 +532,15 @@ class Instance:
         changes: dict[str, Any] = {**objective_costs(objective)}
         if objective != "vehicles" and all(getattr(self, field) == value for field, value in changes.items()):
             return self
-        return replace(self, **changes, best_known=None)
+        return self._changed(**changes)
+
+    def _changed(self, **costs: Any) -> Instance:
+        """Return the instance with other costs, those of all types of vehicles."""
+        if self.fleet is not None:
+            names = {"vehicle_cost": "fixed_cost"}
+            by_type = {names.get(field, field): value for field, value in costs.items()}
+            costs["fleet"] = tuple(replace(kind, **by_type) for kind in self.fleet)
+        return replace(self, **costs, best_known=None)
 
     def with_rounding(self, rounding: str) -> Instance:
         """Return the instance under another rounding convention; the best known cost is kept only if it still holds."""
@@ -289,7 +549,8 @@ class Instance:
 
     def with_vehicle_cost(self, cost: float) -> Instance:
         """Return the instance with another cost per route; the best known cost is kept only if it still holds."""
-        return self if cost == self.vehicle_cost else replace(self, vehicle_cost=cost, best_known=None)
+        same = all(kind.fixed_cost == cost for kind in self.types)
+        return self if same else self._changed(vehicle_cost=cost)
 
     def first(self, customers: int, *, scaled: bool = True) -> Instance:
         """Return the instance of the first ``customers`` customers, the capacity ``scaled`` in proportion or kept."""
@@ -297,6 +558,10 @@ class Instance:
             raise InputError(f"{self.name}: {customers} customers asked for, but it has {self.customers}.")
         if customers == self.customers:
             return self
+        if self.stated:
+            raise InputError(
+                f"{self.name}: the first {customers} customers cannot be taken apart from its fleet's parts."
+            )
         keep = customers + 1
         return Instance(
             f"{self.name}:{customers}",
@@ -335,14 +600,14 @@ class Instance:
 
 
 def _points(name: str, coordinates: npt.ArrayLike, nodes: int) -> Floats:
-    points = _numbers(f"{name}: coordinates", coordinates, 2)
+    points = numbers(f"{name}: coordinates", coordinates, 2)
     if points.shape != (nodes, 2):
         raise InputError(f"{name}: coordinates of shape {points.shape} do not fit {nodes} demands (({nodes}, 2)).")
     return points
 
 
 def _matrix(what: str, values: npt.ArrayLike, nodes: int) -> Floats:
-    matrix = _numbers(f"{what} matrix", values, 2)
+    matrix = numbers(f"{what} matrix", values, 2)
     if matrix.shape != (nodes, nodes):
         raise InputError(f"{what} matrix of shape {matrix.shape} does not fit {nodes} demands.")
     for row, column in np.argwhere(matrix < 0)[:1]:
@@ -350,28 +615,74 @@ def _matrix(what: str, values: npt.ArrayLike, nodes: int) -> Floats:
     return matrix
 
 
-def _windows(name: str, values: npt.ArrayLike, nodes: int) -> Floats:
+def _sizes(
+    name: str, deliveries: Floats | None, pickups: Floats | None, shipments: tuple[Shipment, ...] | None, places: Any
+) -> Floats:
+    """Return how large each node is, by its amounts in the first dimension."""
+    lengths = [len(given) for given in (deliveries, pickups, places) if given is not None and np.ndim(given) > 0]
+    if not lengths:
+        raise InputError(f"{name}: neither demands nor deliveries nor pickups are given.")
+    sizes = np.zeros(lengths[0])
+    for given in (deliveries, pickups):
+        if given is not None and len(given) == len(sizes):
+            sizes = np.maximum(sizes, given[:, 0])
+    for each in shipments or ():
+        if each.pickup < len(sizes):
+            sizes[each.pickup] = each.amount[0]
+    return sizes
+
+
+def _scalars_of(name: str, types: tuple[VehicleType, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that describe one type of vehicle, from the fleet; refuse others that are given beside it."""
+    found = as_scalars(types) or {
+        "capacity": max(kind.capacity[0] for kind in types),
+        "vehicles": None
+        if any(kind.available is None for kind in types)
+        else sum(kind.available or 0 for kind in types),
+        "vehicle_cost": 0.0,
+        "distance_cost": 1.0,
+        "duration_cost": 0.0,
+        "max_distance": None,
+        "max_duration": None,
+    }
+    usual = {"distance_cost": 1.0, "vehicle_cost": 0.0, "duration_cost": 0.0}
+    for field, value in given.items():
+        if value not in (usual.get(field), found[field]):
+            raise InputError(f"{name}: {field} is given beside a fleet, whose types say it.")
+    return found
+
+
+def _windows(
+    name: str,
+    values: npt.ArrayLike,
+    nodes: int,
+    depots: Sequence[int] = (0,),
+    openings: Mapping[int, Windows] | None = None,
+) -> Floats:
     try:
         open_ended = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name}: windows must be {_FORMS[2]}.") from None
-    windows = _numbers(f"{name}: windows", np.where(open_ended == np.inf, LARGEST, open_ended), 2).copy()
+        raise InputError(f"{name}: windows must be {form_of(2)}.") from None
+    windows = numbers(f"{name}: windows", np.where(open_ended == np.inf, LARGEST, open_ended), 2).copy()
     if windows.shape != (nodes, 2):
         raise InputError(f"{name}: windows of shape {windows.shape} do not fit {nodes} demands (({nodes}, 2)).")
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
         raise InputError(f"{name}: the window of {_node(node)}, {_span(windows[node])}, ends before it begins.")
-    opens, closes = windows[0]
-    for node in np.flatnonzero((windows[:, 0] > closes) | (windows[:, 1] < opens))[:1]:
-        raise InputError(
-            f"{name}: the window of {_node(node)}, {_span(windows[node])}, is outside the depot's, {_span(windows[0])}."
-        )
+    for node, spans in (openings or {}).items():
+        windows[node] = spans[0][0], min(spans[-1][1], LARGEST)
+    if depots:
+        shift = np.array([windows[list(depots), 0].min(), windows[list(depots), 1].max()])
+        for node in np.flatnonzero((windows[:, 0] > shift[1]) | (windows[:, 1] < shift[0]))[:1]:
+            raise InputError(
+                f"{name}: the window of {_node(node)}, {_span(windows[node])}, is outside the depot's, {_span(shift)}."
+            )
     windows[windows == LARGEST] = np.inf
     windows.setflags(write=False)
     return windows
 
 
 def _service(name: str, values: npt.ArrayLike, nodes: int) -> Floats:
-    service = _numbers(f"{name}: service", values, 1)
+    service = numbers(f"{name}: service", values, 1)
     if service.shape != (nodes,):
         raise InputError(f"{name}: {len(service)} service times do not fit {nodes} demands.")
     for node in np.flatnonzero(service < 0)[:1]:
@@ -379,13 +690,6 @@ def _service(name: str, values: npt.ArrayLike, nodes: int) -> Floats:
     if service[0] != 0:
         raise InputError(f"{name}: the depot has service time {service[0]:g}, but must have 0.")
     return service
-
-
-def _vehicles(name: str, value: Any) -> int:
-    number = _number(f"{name}: number of vehicles", value)
-    if number != int(number) or number < 1:
-        raise InputError(f"{name}: number of vehicles {number:g} must be a whole number above 0.")
-    return int(number)
 
 
 def _names(name: str, values: Any, nodes: int) -> tuple[str, ...]:
@@ -411,7 +715,15 @@ def _span(window: Floats) -> str:
 OBJECTIVES = ("distance", "vehicles", "duration")
 """Objectives by name; weights mix them."""
 PARTS: dict[str, dict[str, Any]] = {
-    "windows": {"windows": None, "service": None, "durations": None, "max_duration": None, "vehicles": None},
+    "windows": {
+        "windows": None,
+        "service": None,
+        "durations": None,
+        "max_duration": None,
+        "vehicles": None,
+        "openings": None,
+        "release": None,
+    },
     "vehicles": {"vehicles": None},
 }
 """What `Instance.without` leaves out, by name."""
@@ -431,43 +743,9 @@ def objective_costs(objective: str) -> dict[str, float]:
                 f"objective {objective!r:.60} is not known; choose one of {', '.join(OBJECTIVES)}, or give weights "
                 "as in distance=1,duration=0.5,vehicles=100."
             )
-        weights[name] = _number(f"objective {objective!r:.60}: weight", value)
+        weights[name] = one_number(f"objective {objective!r:.60}: weight", value)
         if weights[name] < 0:
             raise InputError(f"objective {objective!r:.60}: weight {value} of {name} must not be negative.")
     if not any(weights.values()):
         raise InputError(f"objective {objective!r:.60}: at least one weight must be above 0.")
     return {f"{name.removesuffix('s')}_cost": weight for name, weight in weights.items()}
-
-
-def _numbers(what: str, values: object, dimensions: int) -> Floats:
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} must be {_FORMS[dimensions]}.") from None
-    if array.ndim != dimensions:
-        raise InputError(f"{what} must be {_FORMS[dimensions]}.")
-    for place in np.argwhere(~(np.abs(array) <= LARGEST))[:1]:
-        raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is {_unfit(array[tuple(place)])}.")
-    array.setflags(write=False)
-    return array
-
-
-def _number(what: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{what} {value!r:.60} is not a number.") from None
-    if not abs(number) <= LARGEST:
-        raise InputError(f"{what} {number} is {_unfit(number)}.")
-    return number
-
-
-def _not_negative(what: str, value: Any) -> float:
-    number = _number(what, value)
-    if number < 0:
-        raise InputError(f"{what} {number:g} must not be negative.")
-    return number
-
-
-def _unfit(value: float) -> str:
-    return "too large to compute with" if np.isfinite(value) else "not a finite number"

@@ -31,9 +31,22 @@ def load_limit(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> float:
     return capacity if exact else capacity * (1.0 + tolerance)
 
 
+def load_limits(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> npt.NDArray[np.float64]:
+    """Return the largest amounts that vehicles of each type take, by dimension, as `load_limit` does for one."""
+    limits = np.array([kind.capacity for kind in instance.types])
+    amounts = [*instance.amounts, np.array([each.amount for each in instance.shipments or ()]), limits]
+    exact = all((part == np.floor(part)).all() and float(part.sum()) < 2**53 for part in amounts)
+    return limits if exact else limits * (1.0 + tolerance)
+
+
 def lateness_allowed(instance: Instance) -> float:
     """Return how late, or how much too long or too far, is still blamed on the rounding of sums."""
-    largest = [1.0, instance.max_duration or 0.0, instance.max_distance or 0.0]
+    largest = [1.0]
+    for kind in instance.types:
+        largest += [kind.max_duration or 0.0, kind.max_distance or 0.0]
+        largest += [abs(time) for time in kind.shift if np.isfinite(time)]
+    if instance.release is not None:
+        largest.append(float(instance.release.max()))
     if instance.windows is not None:
         finite = np.abs(instance.windows[np.isfinite(instance.windows)])
         largest.append(float(finite.max(initial=0.0)))
@@ -46,6 +59,8 @@ def find_unservable(instance: Instance) -> dict[int, str]:
     Where distances or travel times are given or rounded, a detour may be quicker than the way itself: the quickest way
     counts.
     """
+    if instance.general:
+        return _unservable_by_all(instance)
     reasons: dict[int, str] = {}
     limit, late = load_limit(instance), lateness_allowed(instance)
     for customer in np.flatnonzero(instance.demands > limit).tolist():
@@ -92,12 +107,92 @@ def find_unservable(instance: Instance) -> dict[int, str]:
     return dict(sorted(reasons.items()))
 
 
-def _least_from_depot(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the shortest ways from node 0 to all nodes (Dijkstra 1959)."""
-    least: npt.NDArray[np.float64] = matrix[0].copy()
-    least[0] = 0.0
+def _unservable_by_all(instance: Instance) -> dict[int, str]:
+    """Return the customers that no type of vehicle can serve, each with what rules out the last type."""
+    nodes = np.arange(instance.customers + 1)
+    reasons: dict[int, str] = {}
+    served = np.zeros(len(nodes), dtype=bool)
+    limits, late = load_limits(instance), lateness_allowed(instance)
+    deliveries, pickups = instance.amounts
+    ways: dict[tuple[int, int | None, bool, bool], npt.NDArray[np.float64]] = {}
+
+    def way(profile: int, depot: int | None, back: bool, time: bool) -> npt.NDArray[np.float64]:
+        key = profile, depot, back, time
+        if key not in ways:
+            ways[key] = _least_ways(instance, profile, depot, back, time)[: len(nodes)]
+        return ways[key]
+
+    for index, kind in enumerate(instance.types):
+        who = f"vehicles of {instance.type_name(index)}" if len(instance.types) > 1 else "vehicles"
+        why: dict[int, str] = {}
+        for node in np.flatnonzero(
+            (deliveries[nodes] > limits[index]).any(1) | (pickups[nodes] > limits[index]).any(1)
+        ):
+            why.setdefault(int(node), f"its amount is above the capacity of {who}")
+        if instance.skills is not None:
+            for node, needed in instance.skills.items():
+                if not needed <= kind.skills:
+                    why.setdefault(node, f"{who} lack the skill {sorted(needed - kind.skills)[0]!r}")
+        if instance.timed:
+            out, back = way(kind.profile, kind.start, False, True), way(kind.profile, kind.end, True, True)
+            first = max(kind.shift[0], -np.inf if kind.start is None else instance.earliest[kind.start])
+            last = min(kind.shift[1], np.inf if kind.end is None else instance.latest[kind.end])
+            freed = first if instance.release is None else np.maximum(first, instance.release[nodes])
+            begin = np.maximum(freed + out, instance.earliest[nodes])
+            done = begin + instance.services[nodes] + back
+            for node in np.flatnonzero(begin > instance.latest[nodes] + late).tolist():
+                why.setdefault(
+                    node,
+                    f"its window ends at {instance.at(instance.latest[node])}, and {who} cannot be there before "
+                    f"{instance.at(begin[node])}",
+                )
+            for node in np.flatnonzero(done > last + late).tolist():
+                why.setdefault(
+                    node, f"{who} that serve it are back at {instance.at(done[node])} at the earliest, too late"
+                )
+            if kind.max_duration is not None:
+                least = out + instance.services[nodes] + back
+                for node in np.flatnonzero(least > kind.max_duration + late).tolist():
+                    why.setdefault(node, f"a route to it takes {who} at least {least[node]:.10g}, too long")
+        if kind.max_distance is not None:
+            far = way(kind.profile, kind.start, False, False) + way(kind.profile, kind.end, True, False)
+            for node in np.flatnonzero(far > kind.max_distance + late).tolist():
+                why.setdefault(node, f"a route to it is at least {far[node]:.10g} long, too far for {who}")
+        if kind.available == 0 or kind.max_stops == 0:
+            why = {int(node): why.get(int(node), f"{who} serve nobody") for node in nodes}
+        for node in nodes.tolist():
+            if node not in why:
+                served[node] = True
+        reasons |= why
+    found = {node: reason for node, reason in reasons.items() if node > 0 and not served[node]}
+    for each in instance.shipments or ():
+        for node, other in ((each.pickup, each.delivery), (each.delivery, each.pickup)):
+            if node in found:
+                found.setdefault(other, f"the other end of its shipment cannot be served: {found[node]}")
+    return dict(sorted(found.items()))
+
+
+def _least_ways(instance: Instance, profile: int, depot: int | None, back: bool, time: bool) -> npt.NDArray[np.float64]:
+    """Return the least distance or travel time from a depot to all nodes or back; 0 without a depot."""
+    nodes = len(instance.demands)
+    if depot is None:
+        return np.zeros(nodes)
+    everyone, there = np.arange(nodes), np.full(nodes, depot)
+    ends = (everyone, there) if back else (there, everyone)
+    computed = profile == 0 and instance.matrix is None and not (time and instance.durations is not None)
+    if computed and (instance.rounding == "none" or instance.distances is None):
+        return instance.legs(*ends)
+    pairs = np.repeat(everyone, nodes), np.tile(everyone, nodes)
+    matrix = (instance.times if time else instance.legs)(*pairs, profile).reshape(nodes, nodes)
+    return _least_from_depot(matrix.T if back else matrix, depot)
+
+
+def _least_from_depot(matrix: npt.NDArray[np.float64], depot: int = 0) -> npt.NDArray[np.float64]:
+    """Return the shortest ways from a node to all nodes (Dijkstra 1959)."""
+    least: npt.NDArray[np.float64] = matrix[depot].copy()
+    least[depot] = 0.0
     waiting = np.ones(len(matrix), dtype=bool)
-    waiting[0] = False
+    waiting[depot] = False
     while waiting.any():
         nearest = int(np.argmin(np.where(waiting, least, np.inf)))
         waiting[nearest] = False

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from neuralns.errors import InputError
+from neuralns.problem.assignment import assign_types
 from neuralns.problem.instance import Instance
-from neuralns.problem.limits import lateness_allowed, load_limit
-from neuralns.problem.schedule import Schedule, schedule
+from neuralns.problem.limits import lateness_allowed, load_limits
+from neuralns.problem.route_cost import RouteTotals
+from neuralns.problem.schedule import Schedule, legs_of, schedule
 
 
 def gap_between(cost: float, best: float) -> float:
@@ -39,11 +43,28 @@ class Solution:
 
     instance: Instance
     routes: tuple[tuple[int, ...], ...]
+    vehicles: tuple[int, ...]
 
-    def __init__(self, instance: Instance, routes: Iterable[Iterable[int]]) -> None:
+    def __init__(
+        self, instance: Instance, routes: Iterable[Iterable[int]], vehicles: Iterable[int] | None = None
+    ) -> None:
+        clean = [tuple(int(customer) for customer in route) for route in routes]
+        kept = [number for number, route in enumerate(clean) if route]
         object.__setattr__(self, "instance", instance)
-        clean = tuple(tuple(int(customer) for customer in route) for route in routes)
-        object.__setattr__(self, "routes", tuple(route for route in clean if route))
+        object.__setattr__(self, "routes", tuple(clean[number] for number in kept))
+        if vehicles is None:
+            chosen = _cheapest_types(instance, self.routes)
+        else:
+            kinds = [int(kind) for kind in vehicles]
+            if len(kinds) != len(clean):
+                raise InputError(f"{instance.name}: {len(kinds)} vehicles do not fit {len(clean)} routes.")
+            for kind in kinds:
+                if not 0 <= kind < len(instance.types):
+                    raise InputError(
+                        f"{instance.name}: vehicle type {kind} is not known; types are 0 to {len(instance.types) - 1}."
+                    )
+            chosen = tuple(kinds[number] for number in kept)
+        object.__setattr__(self, "vehicles", chosen)
 
     def __repr__(self) -> str:
         known = all(1 <= customer <= self.instance.customers for route in self.routes for customer in route)
@@ -51,39 +72,90 @@ class Solution:
         return f"<Solution of {self.instance.name}: {cost}, {len(self.routes)} routes>"
 
     @cached_property
+    def lengths(self) -> tuple[float, ...]:
+        """Length of each route, from its depot and back to it."""
+        pairs = zip(self.routes, self.vehicles, strict=True)
+        return tuple(_added(legs_of(self.instance, route, kind)) for route, kind in pairs)
+
+    @cached_property
     def length(self) -> float:
         """Length of all routes, each from the depot and back to it."""
-        tails = [tail for route in self.routes for tail in (0, *route)]
-        heads = [head for route in self.routes for head in (*route, 0)]
         total = 0.0
-        for leg in self.instance.legs(tails, heads).tolist():
-            total += leg
+        for route, kind in zip(self.routes, self.vehicles, strict=True):
+            for leg in legs_of(self.instance, route, kind):
+                total += leg
         return total
 
     @cached_property
     def schedules(self) -> tuple[Schedule, ...]:
         """The timetable of each route."""
-        return tuple(schedule(self.instance, route) for route in self.routes)
+        pairs = zip(self.routes, self.vehicles, strict=True)
+        return tuple(schedule(self.instance, route, kind) for route, kind in pairs)
 
     @cached_property
     def duration(self) -> float:
         """Duration of all routes, waiting and service included."""
         return sum(each.duration for each in self.schedules)
 
-    @property
+    def route_cost(self, number: int) -> float:
+        """Cost of one route (counted from 0): its vehicle, length, duration, and costs of one's own."""
+        kind, instance = self.vehicles[number], self.instance
+        return _route_cost(instance, kind, self.lengths[number], lambda: self.schedules[number])
+
+    @cached_property
     def cost(self) -> float:
-        """F = distance cost × length + duration cost × duration + vehicle cost × routes, for those who are served."""
+        """F of the routes, the depots that they use, and the prizes of those who are left out though they are optional.
+
+        F = distance cost × length + duration cost × duration + vehicle cost × routes, by the types of their vehicles.
+        """
         instance = self.instance
-        total = instance.distance_cost * self.length
-        if instance.duration_cost > 0:
-            total += instance.duration_cost * self.duration
-        return total + instance.vehicle_cost * len(self.routes)
+        if not instance.general:
+            total = instance.distance_cost * self.length
+            if instance.duration_cost > 0:
+                total += instance.duration_cost * self.duration
+            return total + instance.vehicle_cost * len(self.routes) + self.lost
+        total = sum(self.route_cost(number) for number in range(len(self.routes)))
+        return total + sum((instance.depots or ())[place].cost for place in self._depots_used()) + self.lost
+
+    def _depots_used(self) -> set[int]:
+        """Return which of the depots that are described any route starts or ends at."""
+        instance = self.instance
+        if instance.depots is None:
+            return set()
+        kinds = {instance.types[kind] for kind in self.vehicles}
+        nodes = {node for kind in kinds for node in (kind.start, kind.end) if node is not None}
+        return {instance.depot_nodes.index(node) for node in nodes}
+
+    @cached_property
+    def lost(self) -> float:
+        """The prizes of optional customers on no route, those of a shipment once."""
+        ends = {each.delivery for each in self.instance.shipments or ()}
+        return sum((self.instance.prize(customer) for customer in self.skipped if customer not in ends), 0.0)
+
+    @cached_property
+    def _left_out(self) -> tuple[int, ...]:
+        served = {customer for route in self.routes for customer in route}
+        return tuple(customer for customer in range(1, self.instance.customers + 1) if customer not in served)
 
     @cached_property
     def unserved(self) -> tuple[int, ...]:
-        """Customers on no route."""
-        served = {customer for route in self.routes for customer in route}
-        return tuple(customer for customer in range(1, self.instance.customers + 1) if customer not in served)
+        """Customers on no route who must be on one; of a required group that is left out, its first member."""
+        instance = self.instance
+        if instance.prizes is None and instance.groups is None:
+            return self._left_out
+        absent = set(self._left_out)
+        missing = {
+            group.members[0] for group in instance.groups or () if group.required and absent.issuperset(group.members)
+        }
+        return tuple(customer for customer in self._left_out if instance.required(customer) or customer in missing)
+
+    @cached_property
+    def skipped(self) -> tuple[int, ...]:
+        """Customers on no route who need not be on one."""
+        instance = self.instance
+        if instance.prizes is None and instance.groups is None:
+            return ()
+        return tuple(customer for customer in self._left_out if not instance.required(customer))
 
     @property
     def gap(self) -> float | None:
@@ -103,31 +175,73 @@ class Solution:
     def broken_rules(self) -> list[str]:
         """Return a sentence for each rule that the routes break, whoever they leave out.
 
-        A customer visited twice or unknown; a route overloaded, late, too long; too many routes.
+        A customer visited twice or unknown; a route overloaded, late, too long, or with somebody whom its vehicle cannot
+        serve; too many routes; a depot that has not enough; a shipment torn apart; two of a group.
         """
         instance = self.instance
         found = []
         visits: Counter[int] = Counter()
-        limit = load_limit(instance)
-        for number, route in enumerate(self.routes, 1):
+        for number, (route, kind) in enumerate(zip(self.routes, self.vehicles, strict=True), 1):
             unknown = [customer for customer in route if not 1 <= customer <= instance.customers]
             for customer in unknown:
                 found.append(
                     f"route {number} visits {customer}, but the customers are numbered 1 to {instance.customers}."
                 )
             visits.update(route)
-            if unknown:
-                continue
-            load = sum(float(instance.demands[customer]) for customer in route)
-            if load > limit:
-                found.append(f"route {number} carries {load:g}, above the capacity {instance.capacity:g}.")
-            found += out_of_limits(instance, number, route)
+            if not unknown:
+                found += out_of_limits(instance, number, route, kind)
         for customer in range(1, instance.customers + 1):
             if visits[customer] > 1:
                 found.append(f"customer {instance.label(customer)} is visited {visits[customer]} times.")
         if instance.vehicles is not None and len(self.routes) > instance.vehicles:
             fleet = f"{instance.vehicles} vehicle{'s' if instance.vehicles > 1 else ''}"
             found.append(f"there are {len(self.routes)} routes, but {fleet}.")
+        elif instance.fleet_matters:
+            found += self._too_many_of_a_type()
+        return found + self._torn_apart(visits) + (self._short_depots() if not found else [])
+
+    def _too_many_of_a_type(self) -> list[str]:
+        counts = Counter(self.vehicles)
+        return [
+            f"there are {counts[index]} routes of {self.instance.type_name(index)}, but {kind.available} such vehicles."
+            for index, kind in enumerate(self.instance.types)
+            if kind.available is not None and counts[index] > kind.available
+        ]
+
+    def _torn_apart(self, visits: Counter[int]) -> list[str]:
+        """Return a sentence for each shipment that is not on one route in order, and each group served twice."""
+        instance, found = self.instance, []
+        place = {
+            customer: (number, at) for number, route in enumerate(self.routes) for at, customer in enumerate(route)
+        }
+        for each in instance.shipments or ():
+            names = f"the shipment from {instance.label(each.pickup)} to {instance.label(each.delivery)}"
+            here, there = place.get(each.pickup), place.get(each.delivery)
+            if (here is None) != (there is None):
+                found.append(f"{names} is {'delivered' if here is None else 'picked up'} only.")
+            elif here is not None and there is not None and here[0] != there[0]:
+                found.append(f"{names} is on two routes, {here[0] + 1} and {there[0] + 1}.")
+            elif here is not None and there is not None and here[1] > there[1]:
+                found.append(f"{names} is delivered before it is picked up.")
+        for number, group in enumerate(instance.groups or (), 1):
+            served = [customer for customer in group.members if visits[customer] > 0]
+            if len(served) > 1:
+                names = " and ".join(instance.label(customer) for customer in served)
+                found.append(f"of group {group.name or number} more than one is visited: {names}.")
+        return found
+
+    def _short_depots(self) -> list[str]:
+        instance, found = self.instance, []
+        for node, depot in zip(instance.depot_nodes, instance.depots or (), strict=False):
+            if depot.capacity is None:
+                continue
+            given = np.zeros(instance.dimensions)
+            for route, kind in zip(self.routes, self.vehicles, strict=True):
+                if instance.types[kind].start == node:
+                    given += instance.amounts[0][list(route)].sum(axis=0)
+            for amount, limit in zip(given.tolist(), depot.capacity, strict=True):
+                if amount > limit * (1 + 1e-9):
+                    found.append(f"depot {instance.label(node)} gives out {amount:g}, above its capacity {limit:g}.")
         return found
 
     @cached_property
@@ -148,28 +262,97 @@ class Solution:
         return self
 
 
-def out_of_limits(instance: Instance, number: int, route: Sequence[int]) -> list[str]:
-    """Return a sentence for each window that a route misses, and for each limit on its length that it breaks."""
-    allowed, found = lateness_allowed(instance), []
-    if instance.timed:
-        plan = schedule(instance, route)
-        for stop in plan.stops:
-            if stop.start > instance.latest[stop.node] + allowed:
-                window = f"{instance.at(instance.earliest[stop.node])} to {instance.at(instance.latest[stop.node])}"
-                found.append(
-                    f"route {number} reaches customer {instance.label(stop.node)} at {instance.at(stop.arrival)}, "
-                    f"after its window, {window}."
-                )
-        if plan.arrival > instance.latest[0] + allowed:
+def out_of_limits(instance: Instance, number: int, route: Sequence[int], kind: int = 0) -> list[str]:
+    """Return a sentence for each rule that a route of a type of vehicle breaks by itself."""
+    vehicle, plan = instance.types[kind], schedule(instance, route, kind)
+    found = []
+    for load, limit, stated in zip(plan.most_loaded, load_limits(instance)[kind], vehicle.capacity, strict=True):
+        if load > limit:
+            found.append(f"route {number} carries {load:g}, above the capacity {stated:g}.")
+    found += _late(instance, number, kind, plan)
+    if vehicle.max_distance is not None:
+        length = float(np.sum(legs_of(instance, route, kind)))
+        if length > vehicle.max_distance + lateness_allowed(instance):
+            found.append(f"route {number} is {length:.10g} long, above {vehicle.max_distance:.10g}.")
+    if vehicle.max_stops is not None and len(route) > vehicle.max_stops:
+        found.append(f"route {number} has {len(route)} stops, above {vehicle.max_stops}.")
+    for customer in route:
+        missing = instance.needs(customer) - vehicle.skills
+        if missing:
             found.append(
-                f"route {number} is back at {instance.at(plan.arrival)}, after the depot's window, "
-                f"{instance.at(instance.earliest[0])} to {instance.at(instance.latest[0])}."
+                f"route {number} visits customer {instance.label(customer)}, who needs skill {sorted(missing)[0]!r}, "
+                f"which {instance.type_name(kind)} has not."
             )
-        if instance.max_duration is not None and plan.duration > instance.max_duration + allowed:
-            found.append(f"route {number} takes {plan.duration:.10g}, above {instance.max_duration:.10g}.")
-    if instance.max_distance is not None:
-        nodes = (0, *route, 0)
-        length = float(instance.legs(nodes[:-1], nodes[1:]).sum())
-        if length > instance.max_distance + allowed:
-            found.append(f"route {number} is {length:.10g} long, above {instance.max_distance:.10g}.")
+    if instance.backhauls:
+        gets, gives = (part[list(route)].any(axis=1) for part in instance.amounts)
+        if gives.any() and not gets.any():
+            found.append(f"route {number} has pickups alone.")
+        elif gets.any() and gives.any() and np.flatnonzero(gets).max() > np.flatnonzero(gives).min():
+            found.append(f"route {number} has a pickup before a delivery.")
     return found
+
+
+def _late(instance: Instance, number: int, kind: int, plan: Schedule) -> list[str]:
+    """Return a sentence for each window that a route misses, and if it takes too long."""
+    if not instance.timed:
+        return []
+    allowed, vehicle, found = lateness_allowed(instance), instance.types[kind], []
+    for stop in plan.stops:
+        if stop.start > instance.latest[stop.node] + allowed:
+            window = f"{instance.at(instance.earliest[stop.node])} to {instance.at(instance.latest[stop.node])}"
+            found.append(
+                f"route {number} reaches customer {instance.label(stop.node)} at {instance.at(stop.arrival)}, "
+                f"after its window, {window}."
+            )
+    opens, closes = (-np.inf, np.inf) if plan.end is None else (instance.earliest[plan.end], instance.latest[plan.end])
+    if plan.arrival > closes + allowed:
+        found.append(
+            f"route {number} is back at {instance.at(plan.arrival)}, after the depot's window, "
+            f"{instance.at(opens)} to {instance.at(closes)}."
+        )
+    elif plan.arrival > vehicle.shift[1] + allowed:
+        found.append(
+            f"route {number} is back at {instance.at(plan.arrival)}, after the end of the shift, "
+            f"{instance.at(vehicle.shift[1])}."
+        )
+    closes = np.inf if plan.start is None else instance.latest[plan.start]
+    if plan.departure > min(closes, vehicle.shift[1]) + allowed:
+        found.append(f"route {number} leaves at {instance.at(plan.departure)}, after the depot has closed.")
+    if vehicle.max_duration is not None and plan.duration > vehicle.max_duration + allowed:
+        found.append(f"route {number} takes {plan.duration:.10g}, above {vehicle.max_duration:.10g}.")
+    return found
+
+
+def _route_cost(instance: Instance, kind: int, length: float, plan: Callable[[], Schedule]) -> float:
+    """Return the cost of a route of a type of vehicle; its timetable is asked for only where it costs."""
+    vehicle = instance.types[kind]
+    total = vehicle.fixed_cost + vehicle.distance_cost * length
+    if vehicle.duration_cost > 0:
+        total += vehicle.duration_cost * plan().duration
+    for cost in instance.route_costs or ():
+        found = plan()
+        totals = RouteTotals(length, found.duration, found.most_loaded[0], float(len(found.stops)), kind)
+        total += cost(totals)
+    return total
+
+
+def _cheapest_types(instance: Instance, routes: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Return the types of vehicles that drive routes at the least cost, breaking as few rules as can be."""
+    if len(instance.types) == 1 or any(not 1 <= node <= instance.customers for route in routes for node in route):
+        return (0,) * len(routes)
+
+    def cost(route: Sequence[int], kind: int) -> float:
+        if out_of_limits(instance, 1, route, kind):
+            return np.inf
+        return _route_cost(
+            instance, kind, _added(legs_of(instance, route, kind)), lambda: schedule(instance, route, kind)
+        )
+
+    return assign_types(routes, [kind.available for kind in instance.types], cost)
+
+
+def _added(numbers: Iterable[float]) -> float:
+    total = 0.0
+    for each in numbers:
+        total += each
+    return total

@@ -27,6 +27,8 @@ def read_durations(path: FilePath, names: Sequence[str] | None, order: Sequence[
     for row, values in body:
         if len(values) != size:
             raise InputError(f"{path}, row {row}: {len(values)} durations, but the table has {size} rows.")
+    if tops is not None and len(tops) != size:
+        raise InputError(f"{path}: {len(tops)} names on top do not fit {size} rows of durations.")
     if tops is None:
         if size != len(order):
             raise InputError(f"{path}: {size} rows of durations do not fit {len(order)} stops.")

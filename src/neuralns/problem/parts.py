@@ -1,0 +1,226 @@
+"""The parts of an instance beyond one depot, one type of vehicle and one window each: read, and checked against all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.problem.distances import Floats
+from neuralns.problem.fleet import VehicleType
+from neuralns.problem.values import numbers, text, window
+
+if TYPE_CHECKING:
+    from neuralns.problem.instance import Instance
+
+Windows = tuple[tuple[float, float], ...]
+
+
+def listed(name: str, what: str, values: Any, kind: type) -> tuple[Any, ...] | None:
+    """Return parts of one kind as a tuple, None if there are none."""
+    if values is None:
+        return None
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{name}: {what} must be a list of {kind.__name__}.")
+    found = tuple(values)
+    for each in found:
+        if not isinstance(each, kind):
+            raise InputError(f"{name}: {what} must be a list of {kind.__name__}, not {each!r:.60}.")
+    return found or None
+
+
+def read_amounts(name: str, what: str, values: Any) -> Floats | None:
+    """Return amounts of goods by node and dimension, none below 0, None if there are none at all."""
+    if values is None:
+        return None
+    try:
+        flat = np.ndim(values) == 1
+    except ValueError:
+        flat = False
+    table = numbers(f"{name}: {what}", values, 1 if flat else 2)
+    for node in np.argwhere(table < 0)[:1, 0]:
+        raise InputError(f"{name}: amount {np.min(table[node]):g} of node {node} in {what} is negative.")
+    column = table.reshape(len(table), -1)
+    column.setflags(write=False)
+    return column if column.any() else None
+
+
+def read_openings(name: str, values: Any, nodes: int) -> dict[int, Windows] | None:
+    """Return the windows of the nodes that have several, in order."""
+    if values is None:
+        return None
+    pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
+    found: dict[int, Windows] = {}
+    for node, spans in pairs:
+        if not (isinstance(node, int | np.integer) and 0 <= node < nodes):
+            raise InputError(f"{name}: openings are given for node {node!r:.60}, but nodes are 0 to {nodes - 1}.")
+        windows = sorted(window(f"{name}: a window of customer {node}", span) for span in spans)
+        for (_, closes), (opens, _) in zip(windows, windows[1:], strict=False):
+            if opens <= closes:
+                raise InputError(
+                    f"{name}: the windows of customer {node} overlap: one ends at {closes:.10g}, another begins at "
+                    f"{opens:.10g}."
+                )
+        if len(windows) > 1:
+            found[int(node)] = tuple(windows)
+    return found or None
+
+
+def read_skills(name: str, values: Any, nodes: int) -> dict[int, frozenset[str]] | None:
+    """Return the skills that nodes need, of those that need any."""
+    if values is None:
+        return None
+    pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
+    found: dict[int, frozenset[str]] = {}
+    for node, needed in pairs:
+        if not (isinstance(node, int | np.integer) and 0 <= node < nodes):
+            raise InputError(f"{name}: skills are given for node {node!r:.60}, but nodes are 0 to {nodes - 1}.")
+        if isinstance(needed, str):
+            raise InputError(f"{name}: skills {needed!r:.60} of customer {node} must be a list of texts.")
+        if needed:
+            found[int(node)] = frozenset(text(f"{name}: skill of customer {node}", each) for each in needed)
+    return found or None
+
+
+def read_by_node(name: str, what: str, values: Any, nodes: int, *, endless: bool = False) -> Floats | None:
+    """Return a number for each node, none below 0; None if none is given."""
+    if values is None:
+        return None
+    found = numbers(f"{name}: {what}", values, 1, endless=endless)
+    if len(found) != nodes:
+        raise InputError(f"{name}: {len(found)} {what} do not fit {nodes} demands.")
+    for node in np.flatnonzero(found < 0)[:1]:
+        raise InputError(f"{name}: {found[node]:g} of node {node} in {what} is negative.")
+    return found
+
+
+def as_scalars(fleet: Sequence[VehicleType]) -> dict[str, Any] | None:
+    """Return a fleet of one ordinary type as the fields of an instance that say the same; None if it is not."""
+    if len(fleet) != 1:
+        return None
+    (only,) = fleet
+    ordinary = len(only.capacity) == 1 and only.capacity[0] > 0 and not only.skills and only.available != 0
+    if not ordinary or (only.start, only.end, only.profile, only.max_stops) != (0, 0, 0, None):
+        return None
+    return {
+        "capacity": only.capacity[0],
+        "vehicles": only.available,
+        "vehicle_cost": only.fixed_cost,
+        "distance_cost": only.distance_cost,
+        "duration_cost": only.duration_cost,
+        "max_distance": only.max_distance,
+        "max_duration": only.max_duration,
+    }
+
+
+def check_parts(instance: Instance) -> None:
+    """Refuse parts of an instance that contradict one another, and combinations that the search cannot do."""
+    name, nodes, depots = instance.name, len(instance.demands), set(instance.depot_nodes)
+
+    def refuse(sentence: str) -> None:
+        raise InputError(f"{name}: {sentence}")
+
+    dimensions = instance.dimensions
+    for number, kind in enumerate(instance.types, 1):
+        what = f"vehicle type {kind.name or number}"
+        for depot, where in ((kind.start, "starts"), (kind.end, "ends")):
+            if depot is not None and depot not in depots:
+                refuse(f"{what} {where} at node {depot}, which is no depot.")
+        if len(kind.capacity) != dimensions:
+            refuse(f"{what} has capacities in {len(kind.capacity)} dimensions, but amounts have {dimensions}.")
+        if kind.profile > len(instance.profiles or ()):
+            refuse(f"{what} has profile {kind.profile}, but there are {len(instance.profiles or ())}.")
+    if instance.fleet is not None and all(kind.available == 0 for kind in instance.fleet):
+        refuse("no vehicle is available.")
+    for number, profile in enumerate(instance.profiles or (), 1):
+        for what, matrix in (("distance", profile.matrix), ("duration", profile.durations)):
+            if matrix is not None and matrix.shape != (nodes, nodes):
+                refuse(
+                    f"{what} matrix of shape {matrix.shape} of profile {profile.name or number} does not fit {nodes} "
+                    "nodes."
+                )
+            if matrix is not None and (matrix < 0).any():
+                refuse(f"profile {profile.name or number} has a negative {what}.")
+    for depot, node in zip(instance.depots or (), instance.depot_nodes, strict=True):
+        if depot.capacity is not None and len(depot.capacity) != dimensions:
+            refuse(
+                f"depot {instance.label(node)} has capacities in {len(depot.capacity)} dimensions, not {dimensions}."
+            )
+    _check_shipments(instance, refuse)
+    _check_groups(instance, refuse)
+    for node, needed in (instance.skills or {}).items():
+        if node in depots:
+            refuse(f"depot {instance.label(node)} needs skills, but only customers do.")
+        if not any(needed <= kind.skills for kind in instance.types):
+            missing = sorted(needed - frozenset().union(*(kind.skills for kind in instance.types)))
+            if missing:
+                refuse(f"customer {instance.label(node)} needs skill {missing[0]!r}, which no vehicle type has.")
+            refuse(
+                f"customer {instance.label(node)} needs skills {sorted(needed)}, which no vehicle type has together."
+            )
+    if instance.backhauls:
+        deliveries, pickups = instance.amounts
+        both = (deliveries.max(axis=1) > 0) & (pickups.max(axis=1) > 0)
+        for node in np.flatnonzero(both)[:1]:
+            refuse(f"customer {instance.label(node)} has a delivery and a pickup, which backhauls rule out.")
+        if instance.shipments:
+            refuse("backhauls together with shipments are not supported.")
+    if instance.openings:
+        if any(kind.duration_cost > 0 or kind.max_duration is not None for kind in instance.types):
+            refuse("several windows together with costs or limits of durations are not supported.")
+        if instance.route_costs:
+            refuse("several windows together with route costs are not supported.")
+        if any(node in instance.openings for node in depots):
+            refuse("several windows of a depot are not supported.")
+    if instance.release is not None:
+        if instance.shipments:
+            refuse("release times together with shipments are not supported.")
+        if any(instance.release[node] > 0 for node in depots):
+            refuse("a depot has a release time, but only customers do.")
+
+
+def _check_shipments(instance: Instance, refuse: Any) -> None:
+    seen: set[int] = set()
+    deliveries, pickups = instance.amounts
+    most = [max(kind.capacity[place] for kind in instance.types) for place in range(instance.dimensions)]
+    for number, each in enumerate(instance.shipments or (), 1):
+        for node in (each.pickup, each.delivery):
+            if not 1 <= node <= instance.customers:
+                refuse(f"shipment {number} visits node {node}, which is no customer.")
+            if node in seen:
+                refuse(f"customer {instance.label(node)} is part of two shipments, or of one twice.")
+            seen.add(node)
+            if deliveries[node].any() or pickups[node].any():
+                refuse(f"customer {instance.label(node)} is part of a shipment and has an amount of its own.")
+        if len(each.amount) != instance.dimensions:
+            refuse(f"shipment {number} has an amount in {len(each.amount)} dimensions, not {instance.dimensions}.")
+        for amount, limit in zip(each.amount, most, strict=True):
+            if amount > limit * (1 + 1e-9):
+                refuse(
+                    f"shipment {number} (from {instance.label(each.pickup)} to {instance.label(each.delivery)}) is of "
+                    f"{amount:.10g}, more than any vehicle carries ({limit:.10g})."
+                )
+        needed = instance.needs(each.pickup) | instance.needs(each.delivery)
+        if needed and not any(needed <= kind.skills for kind in instance.types):
+            refuse(f"shipment {number} needs skills {sorted(needed)}, which no vehicle type has together.")
+        if instance.prize(each.pickup) != instance.prize(each.delivery):
+            refuse(f"pickup and delivery of shipment {number} have different prizes; both must have that of the whole.")
+
+
+def _check_groups(instance: Instance, refuse: Any) -> None:
+    seen: dict[int, int] = {}
+    shipped = {node for each in instance.shipments or () for node in (each.pickup, each.delivery)}
+    for number, group in enumerate(instance.groups or (), 1):
+        what = f"group {group.name or number}"
+        if not group.members:
+            refuse(f"{what} has no members.")
+        for node in group.members:
+            if not 1 <= node <= instance.customers:
+                refuse(f"{what} has node {node}, which is no customer.")
+            if node in seen:
+                refuse(f"customer {instance.label(node)} is in two groups, or in one twice.")
+            if node in shipped:
+                refuse(f"{what} has customer {instance.label(node)} of a shipment, which is not supported.")
+            seen[node] = number

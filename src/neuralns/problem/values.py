@@ -1,0 +1,95 @@
+"""Numbers that a user gives, checked: one sentence for each that will not do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from neuralns.errors import InputError
+from neuralns.problem.distances import Floats
+
+LARGEST = 1e100
+"""Largest number that an instance may hold; sums and squares of such numbers are still finite."""
+_FORMS = {1: "a list of numbers", 2: "a table of numbers"}
+
+
+def form_of(dimensions: int) -> str:
+    """Return what an array of so many dimensions is called in sentences."""
+    return _FORMS[dimensions]
+
+
+def numbers(what: str, values: object, dimensions: int, *, endless: bool = False) -> Floats:
+    """Return an array of finite numbers that cannot be changed; infinity may be among them if it is ``endless``."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} must be {_FORMS[dimensions]}.") from None
+    if array.ndim != dimensions:
+        raise InputError(f"{what} must be {_FORMS[dimensions]}.")
+    fits = np.abs(array) <= LARGEST
+    for place in np.argwhere(~(fits | (array == np.inf) if endless else fits))[:1]:
+        raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is {_unfit(array[tuple(place)])}.")
+    array.setflags(write=False)
+    return array
+
+
+def one_number(what: str, value: Any) -> float:
+    """Return a finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} {value!r:.60} is not a number.") from None
+    if not abs(number) <= LARGEST:
+        raise InputError(f"{what} {number} is {_unfit(number)}.")
+    return number
+
+
+def not_negative(what: str, value: Any) -> float:
+    """Return a finite number that is 0 or more."""
+    number = one_number(what, value)
+    if number < 0:
+        raise InputError(f"{what} {number:g} must not be negative.")
+    return number
+
+
+def whole_number(what: str, value: Any, least: int = 1) -> int:
+    """Return a whole number that is not below the least."""
+    number = one_number(what, value)
+    if number != int(number) or number < least:
+        above = "above 0" if least == 1 else f"of at least {least}"
+        raise InputError(f"{what} {number:g} must be a whole number {above}.")
+    return int(number)
+
+
+def amounts(what: str, value: Any) -> tuple[float, ...]:
+    """Return amounts of goods, one for each dimension: a number alone is one dimension."""
+    listed = value if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else (value,)
+    if len(listed) == 0:
+        raise InputError(f"{what} must have at least one dimension.")
+    return tuple(not_negative(what, each) for each in listed)
+
+
+def window(what: str, value: Any) -> tuple[float, float]:
+    """Return a span of time, which may have no beginning or end."""
+    try:
+        opens, closes = (float(each) for each in value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} {value!r:.60} is not a pair of times.") from None
+    if np.isnan(opens) or np.isnan(closes):
+        raise InputError(f"{what} {value!r:.60} is not a pair of times.")
+    if opens > closes:
+        raise InputError(f"{what}, {opens:.10g} to {closes:.10g}, ends before it begins.")
+    return opens, closes
+
+
+def text(what: str, value: Any) -> str:
+    """Return a text on one line."""
+    if not isinstance(value, str) or not value.isprintable():
+        raise InputError(f"{what} {value!r:.60} must be text on one line.")
+    return value
+
+
+def _unfit(value: float) -> str:
+    return "too large to compute with" if np.isfinite(value) else "not a finite number"
