@@ -508,13 +508,13 @@ class Instance:
             if part not in PARTS:
                 raise InputError(f"{part!r} cannot be left out of an instance, only {' and '.join(PARTS)}.")
             changes |= PARTS[part]
-        if self.fleet is not None:
-            kept = self.fleet
+        if self.fleet is not None and parts:
+            kept = tuple(replace(kind, available=None) for kind in self.fleet)
             if "windows" in parts:
                 kept = tuple(replace(kind, shift=ALWAYS, max_duration=None) for kind in kept)
-            kept = tuple(replace(kind, available=None) for kind in kept)
-            changes["fleet"] = None if kept == self.fleet else kept
-        if all(getattr(self, field) is None for field in changes if field != "fleet") and not changes.get("fleet"):
+            if kept != self.fleet:
+                changes["fleet"] = kept
+        if "fleet" not in changes and all(getattr(self, field) is None for field in changes):
             return self
         if "windows" in parts and self.windows is not None and self.rounding == "dimacs":
             changes["rounding"] = "none"

@@ -13,7 +13,7 @@ from pathlib import Path
 from neuralns.errors import InputError
 from neuralns.problem.clock import MIDNIGHT
 from neuralns.problem.formats.text import FilePath, Unsupported, read_text, refuse_unsupported
-from neuralns.problem.instance import LARGEST
+from neuralns.problem.values import LARGEST
 
 Moment = float | timedelta | datetime
 """A time as a cell gives it: minutes, a time of day, or a date with a time."""
