@@ -152,7 +152,7 @@ def _places(sheet: Sheet, index: int, depots: Mapping[str, int], row: Vehicles) 
                 f"{sheet.path}: there are {len(depots)} depots, and no column 'depot' says where vehicles belong."
             )
         return [(node, node) for node in depots.values()]
-    found = []
+    found: list[int | None] = []
     for column in ("start_depot", "end_depot"):
         column = column if sheet.text(index, column) else "depot"
         name = sheet.text(index, column)
