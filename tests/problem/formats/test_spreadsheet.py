@@ -294,7 +294,7 @@ def test_a_known_column_can_be_ignored(tmp_path: Path) -> None:
         ("x,y,", "x,note,", ": column 'y' is missing beside 'x'."),
         ("demand", "note", ": column 'demand' is missing, though vehicles have a capacity."),
         ("service", "ready", ", row 1: columns 'earliest' and 'ready' both mean earliest."),
-        ("service", "type", ", row 3, column 'type': '10' is not supported yet, only depot, customer, delivery, pickup, "),
+        ("service", "type", ", row 3, column 'type': '10' is not supported yet, only depot, customer, delivery, "),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_stop_is_said_with_row_and_column(
