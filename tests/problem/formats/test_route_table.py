@@ -152,7 +152,7 @@ def test_a_group_that_is_left_out_is_unserved_once(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("route,name,vehicle\n1,A,boat\n", "row 2, column 'vehicle': 'boat' is no type of vehicle of mixed."),
-        ("route,name,vehicle\n1,A,van\n1,B,truck\n", "row 3, column 'vehicle': 'truck' is another vehicle than before."),
+        ("route,name,vehicle\n1,A,van\n1,B,truck\n", "column 'vehicle': 'truck' is another vehicle than before."),
         ("route,name,vehicle\n1,A,van\n2,B,\n", "route '2' has no vehicle, but others have."),
     ],
 )  # fmt: skip
