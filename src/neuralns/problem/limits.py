@@ -125,10 +125,9 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
     for index, kind in enumerate(instance.types):
         who = f"vehicles of {instance.type_name(index)}" if len(instance.types) > 1 else "vehicles"
         why: dict[int, str] = {}
-        for node in np.flatnonzero(
-            (deliveries[nodes] > limits[index]).any(1) | (pickups[nodes] > limits[index]).any(1)
-        ):
-            why.setdefault(int(node), f"its amount is above the capacity of {who}")
+        heavy = (np.maximum(deliveries, pickups)[nodes] > limits[index]).any(axis=1)
+        for node in np.flatnonzero(heavy).tolist():
+            why.setdefault(node, f"its amount is above the capacity of {who}")
         if instance.skills is not None:
             for node, needed in instance.skills.items():
                 if not needed <= kind.skills:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +58,7 @@ def read_openings(name: str, values: Any, nodes: int) -> dict[int, Windows] | No
         if not (isinstance(node, int | np.integer) and 0 <= node < nodes):
             raise InputError(f"{name}: openings are given for node {node!r:.60}, but nodes are 0 to {nodes - 1}.")
         windows = sorted(window(f"{name}: a window of customer {node}", span) for span in spans)
-        for (_, closes), (opens, _) in zip(windows, windows[1:], strict=False):
+        for (_, closes), (opens, _) in pairwise(windows):
             if opens <= closes:
                 raise InputError(
                     f"{name}: the windows of customer {node} overlap: one ends at {closes:.10g}, another begins at "
@@ -143,11 +144,10 @@ def check_parts(instance: Instance) -> None:
                 )
             if matrix is not None and (matrix < 0).any():
                 refuse(f"profile {profile.name or number} has a negative {what}.")
-    for depot, node in zip(instance.depots or (), instance.depot_nodes, strict=True):
-        if depot.capacity is not None and len(depot.capacity) != dimensions:
-            refuse(
-                f"depot {instance.label(node)} has capacities in {len(depot.capacity)} dimensions, not {dimensions}."
-            )
+    for place, node in zip(instance.depots or (), instance.depot_nodes, strict=False):
+        stated = dimensions if place.capacity is None else len(place.capacity)
+        if stated != dimensions:
+            refuse(f"depot {instance.label(node)} has capacities in {stated} dimensions, not {dimensions}.")
     _check_shipments(instance, refuse)
     _check_groups(instance, refuse)
     for node, needed in (instance.skills or {}).items():

@@ -81,17 +81,13 @@ def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Sche
     (3.0, 8.0, 15.0, 12.0)
     """
     kind = instance.types[vehicle]
-    opens = closes = 0.0
     ends = []
     for depot in (kind.start, kind.end):
         opens, closes = (-np.inf, np.inf) if depot is None else (instance.earliest[depot], instance.latest[depot])
         ends.append(((max(opens, kind.shift[0]), min(closes, kind.shift[1])),))
-    (begin, _), *_ = ends[0]
-    begin = (
-        max(begin, *(float(instance.release[node]) for node in route))
-        if route and instance.release is not None
-        else begin
-    )
+    begin = ends[0][0][0]
+    if instance.release is not None:
+        begin = max([begin, *instance.release[list(route)].tolist()])
     if begin == -np.inf:
         # With neither shift nor depot the day begins with the earliest window.
         begin = float(min((instance.earliest[node] for node in route), default=0.0))

@@ -175,8 +175,8 @@ class Solution:
     def broken_rules(self) -> list[str]:
         """Return a sentence for each rule that the routes break, whoever they leave out.
 
-        A customer visited twice or unknown; a route overloaded, late, too long, or with somebody whom its vehicle cannot
-        serve; too many routes; a depot that has not enough; a shipment torn apart; two of a group.
+        A customer visited twice or unknown; a route overloaded, late, too long, or with somebody whom its vehicle may
+        not serve; too many routes; a depot that has not enough; a shipment torn apart; two of a group.
         """
         instance = self.instance
         found = []

@@ -13,8 +13,9 @@ from neuralns.compiled.calls import address_of, caller
 from neuralns.errors import InputError, OperatorError
 from neuralns.operators.registry import compile_own
 from neuralns.problem.initial import nearest_neighbours
-from neuralns.problem.instance import LARGEST, Instance
+from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.problem.values import LARGEST
 from neuralns.routes.layout import state_type
 
 DEFAULT_START = 2.0
