@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from neuralns import Acceptance, Instance, Operator, Solution, random_tours
 from neuralns.mdp import in_search as in_search_module
 from neuralns.operators.registry import operator
 from neuralns.operators.toolkit import distance, insert, open_route, random, random_routed, remove
+from neuralns.routes.evaluate import carries_too_much, is_on_time
 from neuralns.routes.layout import JOURNALLED
 from neuralns.routes.transfer import State, new_state, routes_of
 from neuralns.search import search as search_module
@@ -42,6 +44,11 @@ def random_instances(draw: Any, most: int = 30) -> Instance:
 def solution_in(state: State, instance: Instance) -> Solution:
     """The routes that a state holds."""
     return Solution(instance, routes_of(state))
+
+
+def keeps_limits(state: State, slot: int) -> bool:
+    """Whether a route is allowed."""
+    return not carries_too_much(state, slot) and bool(is_on_time(state, slot))
 
 
 def journalled(state: State) -> dict[str, Any]:
@@ -171,3 +178,11 @@ class Clock:
 
     def perf_counter(self) -> float:
         return self.now
+
+
+def is_running(process: int) -> bool:
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

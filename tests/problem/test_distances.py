@@ -15,6 +15,7 @@ from neuralns.problem.distances import (
     pseudo_euclidean,
     round_distances,
     rounding_named,
+    triangle_excess,
 )
 
 
@@ -41,6 +42,17 @@ def test_an_unknown_convention_is_refused_with_the_known_ones() -> None:
 def test_euclidean_distances_are_those_of_the_plane() -> None:
     points = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, -4.0]])
     assert euclidean(points).tolist() == [[0, 5, 5], [5, 0, 8], [5, 8, 0]]
+
+
+def test_a_detour_saves_what_the_best_third_node_says() -> None:
+    rng = np.random.default_rng(1)
+    plane, given = euclidean(rng.random((7, 2))), rng.random((7, 7))
+    nodes = range(7)
+    saved = max(given[i, j] - given[i, via] - given[via, j] for i in nodes for j in nodes for via in nodes)
+    assert triangle_excess(plane) == pytest.approx(0.0, abs=1e-12)
+    assert saved > 0
+    assert triangle_excess(given) == pytest.approx(saved)
+    assert triangle_excess(np.ones((2, 2))) == 0.0
 
 
 def test_points_fitted_to_distances_of_the_plane_keep_them() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from brute_force import costly_instances, some_routes
-from helpers import on_a_line, random_instances, solution_in, started
+from helpers import keeps_limits, on_a_line, random_instances, solution_in, started
 from neuralns import Instance, Solution
 from neuralns.problem import instance as instance_module
 from neuralns.routes.edits import insert, open_route, remove, undo
@@ -27,7 +27,6 @@ from neuralns.routes.evaluate import (
     insertion,
     is_on_time,
     join,
-    keeps_limits,
     least_need,
     may_fit,
     may_take,

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_force import completions, costly_instances, some_routes
-from helpers import books, on_a_line, random_instances, shuffle_about, solution_in, started
+from helpers import books, keeps_limits, on_a_line, random_instances, shuffle_about, solution_in, started
 from neuralns import Instance, Solution, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.distances import euclidean
+from neuralns.problem.initial import nearest_neighbours
 from neuralns.routes import transfer
 from neuralns.routes.edits import close_empty_routes, insert, remove, take_from_bank, undo
 from neuralns.routes.evaluate import (
@@ -26,7 +27,6 @@ from neuralns.routes.evaluate import (
     best_opening,
     distance,
     hopeless,
-    keeps_limits,
 )
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
@@ -36,6 +36,7 @@ from neuralns.routes.transfer import (
     charged_cost,
     copy_routes,
     export_routes,
+    fitting_neighbours,
     flatten,
     kind_of,
     least_gain,
@@ -397,11 +398,48 @@ def test_a_large_matrix_is_made_a_state_in_a_moment() -> None:
     assert time.process_time() - begin < 2
 
 
+def test_what_detours_save_is_worked_out_once_for_an_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def noted(matrix: Any) -> float:
+        seen.append(matrix)
+        return 1.0
+
+    monkeypatch.setattr(transfer, "triangle_excess", noted)
+    matrix = np.arange(9.0).reshape(3, 3)
+    instance = Instance("given", [0, 1, 1], 2, matrix=matrix, durations=2 * matrix, max_duration=50, duration_cost=1.0)
+    solution = Solution(instance, [[1]])
+    new_state(instance, 1, solution=solution)
+    assert charged_cost(solution) < np.inf
+    assert [table.tolist() for table in seen] == [matrix.tolist(), (2 * matrix).tolist()]
+
+
 def test_customers_that_go_well_together_are_near_in_place_and_time() -> None:
     points = [[0, 0], [10, 0], [11, 0], [14, 0]]
     plain = Instance("plain", [0, 1, 1, 1], 3, points)
     assert new_state(plain, 1).fitting.tolist() == new_state(plain, 1).neighbours.tolist()
+    neighbours = np.array([[1, 2], [2, 3], [1, 3], [2, 1]], np.uint32)
+    assert np.shares_memory(fitting_neighbours(plain, neighbours), neighbours)
     # The nearest neighbour of 1 is served long after it, so that a vehicle would wait there.
     timed = Instance("timed", [0, 1, 1, 1], 3, points, windows=[[0, 500], [0, 20], [400, 420], [0, 50]])
     assert new_state(timed, 1).neighbours[1].tolist() == [2, 3]
     assert new_state(timed, 1).fitting[1].tolist() == [3, 2]
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_customers_that_go_well_together_are_the_same_in_blocks_of_any_size(
+    full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    opens = rng.integers(0, 50, 31)
+    windows = np.stack([opens, opens + 10], axis=1)
+    windows[0] = 0, 100
+    # Few places, so that many go equally well.
+    instance = Instance("ties", [0] + [1] * 30, 5, rng.integers(0, 4, (31, 2)), windows=windows)
+    if not full:
+        monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 10)
+    neighbours = nearest_neighbours(instance, 12).astype(np.uint32)
+    whole = fitting_neighbours(instance, neighbours)
+    assert all(sorted(row) == sorted(near) for row, near in zip(whole, neighbours, strict=True)) != full
+    monkeypatch.setattr(transfer, "PAIRS_AT_ONCE", 100)
+    assert fitting_neighbours(instance, neighbours).tolist() == whole.tolist()

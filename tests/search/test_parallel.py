@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from helpers import is_running
 from neuralns import (
     InputError,
     InputWarning,
@@ -159,14 +160,6 @@ def test_workers_end_when_the_coordinator_is_killed(limit: str) -> None:
     while any(is_running(child) for child in children):
         assert time.perf_counter() - begin < 10
         time.sleep(0.05)
-
-
-def is_running(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_progress_counts_the_iterations_of_all_and_the_share_of_each() -> None:

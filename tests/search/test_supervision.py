@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from numba import njit
 
+from helpers import is_running
 from neuralns import (
     Acceptance,
     InputWarning,
@@ -396,10 +397,3 @@ def test_a_worker_that_is_stuck_does_not_outlive_the_coordinator(program: Path) 
     while any(is_running(child) for child in children):
         assert time.perf_counter() - begin < 10
         time.sleep(0.05)
-
-
-def is_running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False

@@ -229,6 +229,8 @@ def _rules(problem: Instance) -> dict[str, Any]:
     """Return what an instance has beside demands and a capacity, and how tight its windows are."""
     import numpy as np
 
+    from neuralns.problem.distances import triangle_excess
+
     facts: dict[str, Any] = {}
     if problem.windows is not None:
         opens, closes = _horizon(problem)
@@ -250,14 +252,8 @@ def _rules(problem: Instance) -> dict[str, Any]:
         facts["objective"] = objective_of(problem)
     if problem.unservable:
         facts["unservable"] = len(problem.unservable)
-    given = {"distances": problem.matrix, "durations": problem.durations}
+    given = {"distances": None if problem.matrix is None else problem.distances, "durations": problem.durations}
     for what, table in given.items():
         if table is not None and len(table) <= TRIANGLE_LIMIT:
-            facts[f"{what}_obey_triangles"] = _obeys_triangles(problem.distances if what == "distances" else table)
+            facts[f"{what}_obey_triangles"] = triangle_excess(table) <= 1e-9 * float(table.max())
     return facts
-
-
-def _obeys_triangles(table: Any) -> bool:
-    """Tell whether no detour over a third node is shorter than the way itself."""
-    slack = 1e-9 * float(table.max())
-    return all(bool((table <= table[:, [via]] + table[[via], :] + slack).all()) for via in range(len(table)))

@@ -10,7 +10,7 @@ from neuralns.errors import OperatorError
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import SIGNATURES
 from neuralns.routes.edits import NOTHING_WRONG, TABLE_FULL
-from neuralns.routes.evaluate import hopeless, penalty
+from neuralns.routes.evaluate import carries_too_much, hopeless, penalty
 from neuralns.routes.transfer import State
 
 (
@@ -47,7 +47,7 @@ def apply_repair(state, tables, choice):
     if state.fault != NOTHING_WRONG:
         return WRONG_REPAIR
     for index in range(state.n_saved_slots):
-        if state.load[state.saved_slot[index]] > state.limit:
+        if carries_too_much(state, state.saved_slot[index]):
             return OVERLOADED
     if state.n_routes > state.vehicles:
         return TOO_MANY_ROUTES

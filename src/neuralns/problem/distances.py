@@ -48,6 +48,17 @@ def euclidean(coordinates: Floats) -> Floats:
     return np.sqrt((x[:, None] - x[None, :]) ** 2 + (y[:, None] - y[None, :]) ** 2)
 
 
+def triangle_excess(matrix: Floats) -> float:
+    """Return by how much the way by a third node can be shorter than the direct one; 0 if it never is.
+
+    The time for it grows with the third power of the nodes.
+
+    >>> triangle_excess(np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 2.0], [5.0, 2.0, 0.0]]))
+    2.0
+    """
+    return max(0.0, *(float((matrix - matrix[:, [via]] - matrix[via]).max()) for via in range(len(matrix))))
+
+
 EMBED_LIMIT = 1000
 """Most nodes that points are fitted to all at once; the time for it grows with their third power."""
 LANDMARKS = 100

@@ -137,7 +137,7 @@ def sweep(instance: Instance) -> Solution:
     _refuse_rules(instance, "sweep")
     around = instance.points[1:] - instance.points[0]
     angles, reach = np.arctan2(around[:, 1], around[:, 0]), np.hypot(around[:, 0], around[:, 1])
-    limit = instance.capacity * (1.0 + LOAD_TOLERANCE / 2)
+    limit = load_limit(instance, LOAD_TOLERANCE / 2)
     routes: list[list[int]] = []
     room = -1.0
     for customer in (np.argsort(angles, kind="stable") + 1).tolist():

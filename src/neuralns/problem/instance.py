@@ -258,10 +258,10 @@ class Instance:
             for depot in depot_nodes if given is not None else ():
                 if given[depot].any():
                     raise InputError(f"{name}: a depot has an amount in {what}, but must have none.")
-        fields["release"] = freed = read_by_node(name, "release", release, nodes)
+        fields["release"] = freed = read_bywhose(name, "release", release, nodes)
         if freed is not None and not freed.any():
             fields["release"] = None
-        fields["prizes"] = worth = read_by_node(name, "prizes", prizes, nodes, endless=True)
+        fields["prizes"] = worth = read_bywhose(name, "prizes", prizes, nodes, endless=True)
         if worth is not None and np.isinf(np.delete(worth, depot_nodes)).all():
             fields["prizes"] = None
         fields["skills"] = read_skills(name, skills, nodes)
@@ -667,14 +667,14 @@ def _windows(
     if windows.shape != (nodes, 2):
         raise InputError(f"{name}: windows of shape {windows.shape} do not fit {nodes} demands (({nodes}, 2)).")
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
-        raise InputError(f"{name}: the window of {_node(node)}, {_span(windows[node])}, ends before it begins.")
+        raise InputError(f"{name}: the window of {whose(node)}, {_span(windows[node])}, ends before it begins.")
     for node, spans in (openings or {}).items():
         windows[node] = spans[0][0], min(spans[-1][1], LARGEST)
     if depots:
         shift = np.array([windows[list(depots), 0].min(), windows[list(depots), 1].max()])
         for node in np.flatnonzero((windows[:, 0] > shift[1]) | (windows[:, 1] < shift[0]))[:1]:
             raise InputError(
-                f"{name}: the window of {_node(node)}, {_span(windows[node])}, is outside the depot's, {_span(shift)}."
+                f"{name}: the window of {whose(node)}, {_span(windows[node])}, is outside the depot's, {_span(shift)}."
             )
     windows[windows == LARGEST] = np.inf
     windows.setflags(write=False)
@@ -686,7 +686,7 @@ def _service(name: str, values: npt.ArrayLike, nodes: int) -> Floats:
     if service.shape != (nodes,):
         raise InputError(f"{name}: {len(service)} service times do not fit {nodes} demands.")
     for node in np.flatnonzero(service < 0)[:1]:
-        raise InputError(f"{name}: service time {service[node]:g} of {_node(node)} is negative.")
+        raise InputError(f"{name}: service time {service[node]:g} of {whose(node)} is negative.")
     if service[0] != 0:
         raise InputError(f"{name}: the depot has service time {service[0]:g}, but must have 0.")
     return service
@@ -704,7 +704,8 @@ def _names(name: str, values: Any, nodes: int) -> tuple[str, ...]:
     return names
 
 
-def _node(node: int) -> str:
+def whose(node: int) -> str:
+    """Return what to call a node in a refusal."""
     return "the depot" if node == 0 else f"customer {node}"
 
 

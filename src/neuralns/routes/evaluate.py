@@ -19,7 +19,8 @@ at windows as well, with O(1) work a place on the times kept for each node, MEAS
 `penalty`                  the cost of a customer on no route
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
 `join`                     the length of a new route made of the beginning of one and the end of another
-`keeps_limits`             whether a route is allowed
+`carries_too_much`         whether a route breaks the limit on loads, which no operator may
+`is_on_time`               whether a route keeps all other rules, which a removal may break
 `start_of_service`         when a customer is served
 `off_opening`              how far from the opening of a customer's window the vehicle comes
 =========================  ==========================================================================================
@@ -187,11 +188,9 @@ def may_take(state, slot, least):
 
 
 @compiled
-def keeps_limits(state, slot):
-    """Return whether a route is allowed."""
-    if state.load[slot] > state.limit:
-        return False
-    return state.kind == PLAIN or is_on_time(state, slot)
+def carries_too_much(state, slot):
+    """Return whether the customers of a route need more than a vehicle carries."""
+    return state.load[slot] > state.limit
 
 
 @compiled
@@ -311,9 +310,9 @@ def _best_timed(state, customer, slot, bound, blink):
     if state.kind == MEASURED:
         return _best_measured(state, customer, slot, bound, blink)
     if state.one_matrix != 0:
-        return _best_by_one_matrix(state, customer, slot, bound, blink)
+        return _best_both_ways(state, customer, slot, bound, blink, True)
     if state.distances.shape[0] == 0:
-        return _best_on_time_on_demand(state, customer, slot, bound, blink)
+        return _best_both_ways(state, customer, slot, bound, blink, False)
     return _best_on_time(state, customer, slot, bound, blink)
 
 
@@ -348,19 +347,22 @@ def _best_on_time(state, customer, slot, bound, blink):
     return best if best < bound else np.inf, np.int64(place)
 
 
-@compiled
-def _best_by_one_matrix(state, customer, slot, bound, blink):
-    """Find the best place in time where distances and durations are one symmetric matrix."""
+@inlined
+def _best_both_ways(state, customer, slot, bound, blink, held):
+    """Find the best place in time where distances and durations are one and symmetric: a matrix ``held``, or computed.
+
+    Where ``held`` is a constant it leaves no trace.
+    """
     distances, arc, successor, ready, late = state.distances, state.arc, state.successor, state.ready, state.late
     row = np.uint32(customer)
     earliest, latest, service = state.earliest[row], state.latest[row], state.service[row]
     last = latest + state.detour * state.size[slot]
     best, place = bound, np.uint32(0)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
-    to_customer = distances[row, 0]
-    arrival = state.earliest[0] + to_customer
+    home = distances[row, 0] if held else distance(state, row, 0)
+    to_customer, arrival = home, state.earliest[0] + home
     while here != 0 and arrival <= last:
-        from_customer = distances[row, here]
+        from_customer = distances[row, here] if held else distance(state, row, here)
         cost = to_customer + from_customer - cut
         if (
             cost < best
@@ -372,7 +374,6 @@ def _best_by_one_matrix(state, customer, slot, bound, blink):
         to_customer, arrival = from_customer, ready[here] + from_customer
         before, cut, here = here, arc[here], successor[here]
     if here == 0 and arrival <= latest:
-        home = distances[row, 0]
         cost = to_customer + home - cut
         if (
             cost < best
@@ -380,34 +381,6 @@ def _best_by_one_matrix(state, customer, slot, bound, blink):
             and (blink == 0.0 or random(state) >= blink)
         ):
             best, place = cost, before
-    return best if best < bound else np.inf, np.int64(place)
-
-
-@compiled
-def _best_on_time_on_demand(state, customer, slot, bound, blink):
-    """Find the best place in time; distances and durations are computed, which takes longer than looking at times."""
-    earliest, latest, service = state.earliest[customer], state.latest[customer], state.service[customer]
-    last = latest + state.detour * state.size[slot]
-    best, place = bound, np.uint32(0)
-    before, cut, here, left = np.uint32(0), state.entry[slot], state.first[slot], state.earliest[0]
-    to_customer = distance(state, 0, customer)
-    while True:
-        arrival = left + to_customer
-        if arrival > last:
-            break
-        from_customer = distance(state, customer, here)
-        cost = to_customer + from_customer - cut
-        if cost < best and arrival <= latest:
-            start = max(arrival, earliest) + service + from_customer
-            if start <= (state.late[here] if here != 0 else state.latest[0]) and (
-                blink == 0.0 or random(state) >= blink
-            ):
-                best, place = cost, before
-        if here == 0:
-            break
-        to_customer = from_customer
-        left = state.ready[here]
-        before, cut, here = here, state.arc[here], state.successor[here]
     return best if best < bound else np.inf, np.int64(place)
 
 

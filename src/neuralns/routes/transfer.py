@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import seed_words
 from neuralns.compiled.structs import Struct
-from neuralns.problem.distances import ROUNDINGS
+from neuralns.problem.distances import ROUNDINGS, triangle_excess
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
@@ -26,12 +26,16 @@ from neuralns.routes.status import copy_status, new_status
 FULL_NEIGHBOURS = 1000
 """Up to so many customers each node knows all others by distance; above, its nearest `SOME_NEIGHBOURS`."""
 SOME_NEIGHBOURS = 100
+PAIRS_AT_ONCE = 100_000
+"""Pairs of nodes of which is worked out at once how well they go together: little memory, and few calls of numpy."""
 TRIANGLES = 300
 """Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
 
 _common: WeakKeyDictionary[Instance, dict[str, Any]] = WeakKeyDictionary()
 """What states of one instance hold in common."""
+_excess: WeakKeyDictionary[Instance, dict[bool, float]] = WeakKeyDictionary()
+"""What `triangle_excess` said of given distances (False) and durations of their own (True): several ask for it."""
 
 
 class State(Struct):
@@ -88,7 +92,8 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
             np.fill_diagonal(matrix, 0.0)
         transposed = matrix if np.array_equal(matrix, matrix.T) else np.ascontiguousarray(matrix.T)
         from_depot = matrix[0, 1:]
-    neighbours = nearest_neighbours(instance, nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS)
+    known = nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS
+    neighbours = nearest_neighbours(instance, known).astype(np.uint32)
     durations = instance.travel_times
     if not instance.timed:
         times = times_to = np.zeros((0, 0))
@@ -99,7 +104,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         times_to = times if np.array_equal(times, times.T) else np.ascontiguousarray(times.T)
     late = lateness_allowed(instance)
     return {
-        "fitting": fitting_neighbours(instance, neighbours).astype(np.uint32),
+        "fitting": fitting_neighbours(instance, neighbours),
         "kind": kind_of(instance),
         "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
         "slack": least_gain(instance),
@@ -112,7 +117,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
         "horizon": horizon(instance, float(from_depot.mean())),
-        "detour": most_saved(instance, *_given_times(instance)) if instance.timed else 0.0,
+        "detour": most_saved(instance, times=True) if instance.timed else 0.0,
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -128,39 +133,43 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "y": np.ascontiguousarray(instance.points[:, 1]),
         "distances": matrix,
         "distances_to": transposed,
-        "neighbours": neighbours.astype(np.uint32),
+        "neighbours": neighbours,
     }
 
 
-def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
     """Return for every node the customers that go best right before or after it on a route, best first.
 
     Of i and j it is the lesser of the two ways round of c_ij + w · waiting + t · lateness, with the waiting and the
     lateness at j that cannot be avoided after i, w = 0.2 and t = 1 (Vidal, Crainic, Gendreau & Prins 2013,
-    section 4.1). Without windows they are the nearest.
+    section 4.1). Without windows they are the nearest, in the same memory where there are no more of these.
     """
     if instance.windows is None:
-        return neighbours[:, :SOME_NEIGHBOURS]
+        return np.ascontiguousarray(neighbours[:, :SOME_NEIGHBOURS])
     nodes = instance.customers + 1
-    everyone = np.arange(nodes)
     earliest, latest, service = instance.earliest, instance.latest, instance.services
-    found = np.zeros((nodes, min(SOME_NEIGHBOURS, neighbours.shape[1])), np.int32)
-    for node in range(nodes):
-        others = everyone if nodes <= FULL_NEIGHBOURS + 1 else neighbours[node]
-        here = np.full_like(others, node)
-        there, back = instance.times(here, others), instance.times(others, here)
+    candidates = neighbours
+    if nodes <= FULL_NEIGHBOURS + 1:
+        candidates = np.broadcast_to(np.arange(nodes, dtype=np.uint32), (nodes, nodes))
+    found = np.zeros((nodes, min(SOME_NEIGHBOURS, neighbours.shape[1])), np.uint32)
+    rows = max(1, PAIRS_AT_ONCE // max(1, candidates.shape[1]))
+    for begin in range(0, nodes, rows):
+        block = candidates[begin : begin + rows]
+        node, others = np.repeat(np.arange(begin, begin + len(block)), block.shape[1]), block.ravel()
+        there, back = instance.times(node, others), instance.times(others, node)
         after = (
-            instance.legs(here, others)
+            instance.legs(node, others)
             + 0.2 * np.maximum(0.0, earliest[others] - there - service[node] - latest[node])
             + np.maximum(0.0, earliest[node] + service[node] + there - latest[others])
         )
         before = (
-            instance.legs(others, here)
+            instance.legs(others, node)
             + 0.2 * np.maximum(0.0, earliest[node] - back - service[others] - latest[others])
             + np.maximum(0.0, earliest[others] + service[others] + back - latest[node])
         )
-        apart = np.where((others == node) | (others == 0), np.inf, np.minimum(after, before))
-        found[node] = others[np.argsort(apart, kind="stable")[: found.shape[1]]]
+        apart = np.where((others == node) | (others == 0), np.inf, np.minimum(after, before)).reshape(block.shape)
+        best = np.argsort(apart, axis=1, kind="stable")[:, : found.shape[1]]
+        found[begin : begin + rows] = np.take_along_axis(block, best, axis=1)
     return found
 
 
@@ -197,23 +206,24 @@ def unserved_cost(instance: Instance) -> float:
     customers = instance.customers
     total = instance.vehicle_cost * customers
     if instance.distance_cost > 0:
-        total += instance.distance_cost * _longest(instance, instance.legs, instance.matrix, instance.distances)
+        total += instance.distance_cost * _longest(instance)
     if instance.duration_cost > 0:
-        travel = _longest(instance, instance.times, *_given_times(instance))
+        travel = _longest(instance, times=True)
         waiting = customers * max(0.0, float(instance.earliest.max() - instance.earliest[0]))
         total += instance.duration_cost * (travel + float(instance.services.sum()) + waiting)
     return 1.0 + total
 
 
-def _longest(instance: Instance, legs: Any, given: Any, rounded: Any) -> float:
-    """Return how long all routes can be at most, of distances given or computed.
+def _longest(instance: Instance, times: bool = False) -> float:
+    """Return how long all routes can be at most, by distances or by durations.
 
     A leg is no longer than the way by the depot and what `most_saved` says.
     """
     customers = instance.customers
-    saved = most_saved(instance, given, rounded)
+    saved = most_saved(instance, times)
     if saved == float("inf"):
-        return 2.0 * customers * float(rounded.max())
+        return 2.0 * customers * float(_given(instance, times).max())
+    legs = instance.times if times else instance.legs
     everyone, depot = np.arange(1, customers + 1), np.zeros(customers, np.int64)
     return float((legs(depot, everyone) + legs(everyone, depot)).sum()) + 2.0 * customers * saved
 
@@ -231,32 +241,37 @@ def least_gain(instance: Instance) -> float:
     """
     found = 0.0
     if instance.distance_cost > 0:
-        found += instance.distance_cost * most_saved(instance, instance.matrix, instance.distances)
+        found += instance.distance_cost * most_saved(instance)
     if instance.duration_cost > 0:
-        found += instance.duration_cost * most_saved(instance, *_given_times(instance))
+        found += instance.duration_cost * most_saved(instance, times=True)
     # Sums of distances are rounded.
     everyone, depot = np.arange(1, instance.customers + 1), np.zeros(instance.customers, np.int64)
     return found + 1e-9 * max(1.0, float(instance.legs(depot, everyone).max()))
 
 
-def most_saved(instance: Instance, given: Any, rounded: Any) -> float:
-    """Return by how much the way by another node can be shorter than the direct one, of distances given or computed.
+def most_saved(instance: Instance, times: bool = False) -> float:
+    """Return by how much the way by another node can be shorter than the direct one, by distances or by durations.
 
     ⌊a⌋ + ⌊b⌋ ≥ ⌊a + b⌋ − 1, so that computed ones break the triangle inequality by 1 at most if they are cut or rounded
     to whole numbers.
     """
+    given = _given(instance, times)
     if given is None:
         return {"none": 0.0, "round": 1.0, "trunc": 1.0, "dimacs": 0.1}[instance.rounding]
-    if len(rounded) > TRIANGLES:
+    if len(given) > TRIANGLES:
         return float("inf")
-    return max(0.0, *(float((rounded - rounded[:, [node]] - rounded[node]).max()) for node in range(len(rounded))))
+    known = _excess.setdefault(instance, {})
+    own = times and instance.durations is not None
+    if own not in known:
+        known[own] = triangle_excess(given)
+    return known[own]
 
 
-def _given_times(instance: Instance) -> tuple[Any, Any]:
-    """Return the durations as given, None if they are computed, and rounded."""
-    if instance.durations is None:
-        return instance.matrix, instance.distances
-    return instance.durations, instance.travel_times
+def _given(instance: Instance, times: bool) -> Any:
+    """Return the distances or the durations that an instance was given, rounded; None if they are computed."""
+    if times and instance.durations is not None:
+        return instance.travel_times
+    return None if instance.matrix is None else instance.distances
 
 
 @compiled

@@ -295,11 +295,6 @@ class Search:
         return int(self._state.n_bank), float(self._status.current) - self._penalties
 
     @property
-    def penalised_cost(self) -> float:
-        """Cost of the best solution, with the penalties of those whom it leaves out."""
-        return self._best_cost + float(self._run.left_out and self._run.left_out * self._state.unserved_cost)
-
-    @property
     def _penalties(self) -> float:
         """What the customers in the bank add to the cost of the current solution."""
         state = self._state

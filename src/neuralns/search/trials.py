@@ -14,6 +14,7 @@ import numpy as np
 from neuralns.operators.portfolio import Portfolio
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.search import Search
@@ -74,4 +75,4 @@ class Trials:
             finally:
                 # One that was given up may have been writing it.
                 self.found.extend(best for best in [supervised.search.best()] if not best.broken_rules())
-        return search.penalised_cost
+        return charged_cost(search.best())

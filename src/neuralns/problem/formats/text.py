@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import Rounding
-from neuralns.problem.instance import PARTS
+from neuralns.problem.instance import PARTS, whose
 
 FilePath = str | os.PathLike[str]
 
@@ -129,7 +129,7 @@ def check_demands(path: FilePath, table: Sequence[Row], column: int) -> None:
     """Refuse demands below 0, with the line that an `Instance` no longer knows; the depot's row comes first."""
     for node, (line, words) in enumerate(table):
         if (demand := float(words[column])) < 0:
-            raise InputError(f"{path}, line {line}: demand {demand:.10g} of {_whose(node)} is negative.")
+            raise InputError(f"{path}, line {line}: demand {demand:.10g} of {whose(node)} is negative.")
 
 
 def check_windows(path: FilePath, table: Sequence[Row], column: int) -> None:
@@ -137,7 +137,7 @@ def check_windows(path: FilePath, table: Sequence[Row], column: int) -> None:
     first, last = (float(word) for word in table[0][1][column : column + 2])
     for node, (line, words) in enumerate(table):
         opens, closes = (float(word) for word in words[column : column + 2])
-        where = f"{path}, line {line}: the window of {_whose(node)}, {opens:.10g} to {closes:.10g},"
+        where = f"{path}, line {line}: the window of {whose(node)}, {opens:.10g} to {closes:.10g},"
         if opens > closes:
             raise InputError(f"{where} ends before it begins.")
         if opens > last or closes < first:
@@ -148,7 +148,7 @@ def check_service(path: FilePath, table: Sequence[Row], column: int) -> None:
     """Refuse service times below 0, and any of the depot."""
     for node, (line, words) in enumerate(table):
         if (service := float(words[column])) < 0:
-            raise InputError(f"{path}, line {line}: service time {service:.10g} of {_whose(node)} is negative.")
+            raise InputError(f"{path}, line {line}: service time {service:.10g} of {whose(node)} is negative.")
         if node == 0 and service > 0:
             raise InputError(f"{path}, line {line}: the depot has service time {service:.10g}, but must have 0.")
 
@@ -174,10 +174,6 @@ def published_rounding(name: str, windows: bool) -> Rounding:
     if windows and SOLOMON_FAMILIES.match(name):
         return "dimacs"
     return "round" if ROUNDED_FAMILIES.match(name) else "none"
-
-
-def _whose(node: int) -> str:
-    return "the depot" if node == 0 else f"customer {node}"
 
 
 @contextmanager
