@@ -258,10 +258,10 @@ class Instance:
             for depot in depot_nodes if given is not None else ():
                 if given[depot].any():
                     raise InputError(f"{name}: a depot has an amount in {what}, but must have none.")
-        fields["release"] = freed = read_bywhose(name, "release", release, nodes)
+        fields["release"] = freed = read_by_node(name, "release", release, nodes)
         if freed is not None and not freed.any():
             fields["release"] = None
-        fields["prizes"] = worth = read_bywhose(name, "prizes", prizes, nodes, endless=True)
+        fields["prizes"] = worth = read_by_node(name, "prizes", prizes, nodes, endless=True)
         if worth is not None and np.isinf(np.delete(worth, depot_nodes)).all():
             fields["prizes"] = None
         fields["skills"] = read_skills(name, skills, nodes)
