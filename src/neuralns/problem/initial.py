@@ -226,7 +226,7 @@ def _nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int,
     if instance.matrix is None and instance.distances is None:
         from scipy.spatial import cKDTree
 
-        tree = cKDTree(instance.points[1:])
+        tree = cKDTree(instance.points[1:nodes])
         # Nodes near each other in turn, which finds what it needs in the processor's cache.
         order = np.append(tree.indices + 1, 0)
         found = np.empty((nodes, count + 1), dtype=np.int64)
@@ -238,7 +238,7 @@ def _nearest_neighbours(instance: Instance, count: int) -> np.ndarray[tuple[int,
         return result
     assert instance.distances is not None
     for node in range(nodes):
-        row = instance.distances[node].copy()
+        row = instance.distances[node, :nodes].copy()
         row[0] = row[node] = np.inf
         if count < nodes - 2:
             nearest = np.sort(np.argpartition(row, count)[:count])
