@@ -161,7 +161,7 @@ def test_marks_tell_pickups_deliveries_depots_and_who_is_left_out() -> None:
         "skipped": [7], "not served": [6], "depot": [0, 8], "depot, not used": [9],
     }.items()}  # fmt: skip
     assert marked(axes) == places
-    shapes = {path.get_paths()[0].vertices.tobytes() for path in axes.collections[:4]}
+    shapes = {np.asarray(path.get_paths()[0].vertices).tobytes() for path in axes.collections[:4]}
     assert len(shapes) == 4
     edges = {str(marks.get_label()): to_hex(np.asarray(marks.get_edgecolor())[0]) for marks in axes.collections}
     assert len({edges[name] for name in ("skipped", "not served", "depot")}) == 3
@@ -218,7 +218,7 @@ def test_a_timetable_shows_loads_shifts_and_all_windows() -> None:
 
 
 def test_a_return_after_the_shift_is_late() -> None:
-    short = replace(MIXED, fleet=[VehicleType(10, shift=(0, 5)), MIXED.types[1]])
+    short = replace(MIXED, fleet=(VehicleType(10, shift=(0, 5)), MIXED.types[1]))
     bars = drawn_bars(plot.timetable(Solution(short, [[1, 2, 3]], [0])).axes[0])
     assert len(bars["_back late"]) == 1
 

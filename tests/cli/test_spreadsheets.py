@@ -257,6 +257,7 @@ def test_vehicles_and_prizes_lost_are_in_the_json(mixed: Path) -> None:
     ]
 
 
+@pytest.mark.filterwarnings("default::neuralns.errors.InputWarning")
 def test_routes_that_no_folder_takes_are_printed_with_all_there_is(
     mixed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
