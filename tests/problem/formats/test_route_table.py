@@ -127,7 +127,9 @@ def test_types_of_one_name_are_told_apart_by_numbers(tmp_path: Path) -> None:
 
 
 def test_every_dimension_has_a_load(tmp_path: Path) -> None:
-    two = Instance("two", None, None, [[0, 0], [1, 1]], deliveries=[[0.0, 0.0], [3.0, 0.5]], fleet=[VehicleType([5, 1])])
+    two = Instance(
+        "two", None, None, [[0, 0], [1, 1]], deliveries=[[0.0, 0.0], [3.0, 0.5]], fleet=[VehicleType([5, 1])]
+    )
     write_solution(Solution(two, [[1]]), tmp_path / "routes.csv")
     assert (tmp_path / "routes.csv").read_text().splitlines()[:3] == [
         "route,stop,name,arrival,departure,delivery,delivery 2,pickup,pickup 2,load,load 2",
