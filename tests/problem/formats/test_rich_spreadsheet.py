@@ -192,6 +192,27 @@ def test_one_kind_of_vehicles_stays_plain(tmp_path: Path) -> None:
     assert not found.general
 
 
+def test_vehicles_may_have_speeds_of_their_own(tmp_path: Path) -> None:
+    stops = "name,x,y,demand\ndepot,0,0,\nA,3,4,3\n"
+    found = loaded(tmp_path, stops, "name,number,capacity,speed\nbike,2,9,15\nvan,2,9,\ncar,1,9,30\n")
+    assert [kind.profile for kind in found.types] == [1, 0, 2]
+    assert [found.times([0], [1], profile).item() for profile in (0, 1, 2)] == [5, 20, 10]
+    assert [found.legs([0], [1], profile).item() for profile in (0, 1, 2)] == [5, 5, 5]
+    globe = stops.replace("x,y", "lat,lon")
+    found = loaded(tmp_path, globe, "name,capacity,speed\nbike,9,20\nvan,9,\n")
+    assert found.times([0], [1], 1).item() == pytest.approx(2 * found.times([0], [1], 0).item())
+
+
+def test_one_speed_of_all_vehicles_is_that_of_the_instance(tmp_path: Path) -> None:
+    stops = "name,x,y,demand\ndepot,0,0,\nA,3,4,3\n"
+    found = loaded(tmp_path, stops, "name,number,capacity,speed\nvan,2,9,30\n", speed=60)
+    assert (found.fleet, found.profiles, found.times([0], [1]).item()) == (None, None, 10)
+    (tmp_path / "minutes.csv").write_text("0,1\n1,0\n")
+    fleet = "name,capacity,speed\nvan,9,30\nbike,9,15\n"
+    sentence = "minutes.csv: durations are given, and speeds of vehicles as well; leave one of them out."
+    assert refused(tmp_path, stops, fleet, matrix=tmp_path / "minutes.csv") == sentence
+
+
 @pytest.mark.parametrize(
     ("depot", "ends"),
     [("North", (0, 0)), ("South", (2, 2)), ("", (0, 0)), ("none", (None, None)), ("Open", (None, None))],

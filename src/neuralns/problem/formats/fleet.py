@@ -27,6 +27,7 @@ LIMITS: Columns = {
     "max_stops": ("max_stops", "max_customers", "maximum_stops"),
     "cost": ("vehicle_cost", "cost_per_vehicle", "fixed_cost", "cost"),
     "distance_cost": ("distance_cost", "cost_per_distance", "cost_per_km", "cost_per_unit"),
+    "speed": ("speed", "speed_km_h", "kmh", "km_h"),
     "hour_cost": ("hour_cost", "cost_per_hour", "hourly_cost", "hourly_wage"),
 }
 """Columns that say something of every vehicle."""
@@ -62,6 +63,7 @@ class Vehicles:
     cost: float | None = None
     distance_cost: float | None = None
     hour_cost: float | None = None
+    speed: float | None = None
     skills: frozenset[str] = frozenset()
     start: int | None = 0
     end: int | None = 0
@@ -194,6 +196,7 @@ def _limits(sheet: Sheet, row: int) -> Vehicles:
         cost=sheet.number(row, "cost"),
         distance_cost=sheet.number(row, "distance_cost"),
         hour_cost=sheet.number(row, "hour_cost"),
+        speed=_above_zero(sheet, row, "speed"),
         where=f"{sheet.path}, row {sheet.row(row)}",
     )
 

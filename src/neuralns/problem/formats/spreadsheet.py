@@ -12,7 +12,7 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import Floats, euclidean
-from neuralns.problem.fleet import VehicleType
+from neuralns.problem.fleet import Profile, VehicleType
 from neuralns.problem.formats.duration_table import read_durations
 from neuralns.problem.formats.fleet import LIMITS, Vehicles, read_vehicles, vehicles_of_depots
 from neuralns.problem.formats.own_json import is_json
@@ -115,7 +115,13 @@ def read_spreadsheet(
     depots, service = read_depots(sheet, places, dimensions), read_services(sheet, places)
     prizes = read_prizes(sheet, places, goods.shipments)
     single = depots is None and len(fleet) == 1 and fleet[0].ordinary and dimensions <= 1
+    speeds = {each.speed for each in fleet}
+    if len(speeds) == 1 and None not in speeds:
+        (speed,) = speeds
     coordinates, distances, durations = _travel(sheet, order, names, matrix, speed)
+    own = sorted(each for each in speeds if each not in (None, speed))
+    if own and matrix is not None:
+        raise InputError(f"{matrix}: durations are given, and speeds of vehicles as well; leave one of them out.")
     windows, openings = windows_of(sheet, places, spans, fleet[0].shift if single else (None, None), times)
     skills = {node: needed for node, row in places.visits if (needed := sheet.words(row, "skills"))}
     more: dict[str, Any] = {
@@ -128,6 +134,7 @@ def read_spreadsheet(
         "groups": read_groups(sheet, places, prizes),
         "shipments": goods.shipments,
         "depots": depots,
+        "profiles": [_profile(coordinates, distances, each) for each in own],
     }
     if dimensions > 1 or goods.pickups.any() or goods.shipments:
         more |= {"deliveries": goods.deliveries, "pickups": goods.pickups, "backhauls": goods.backhauls}
@@ -142,7 +149,7 @@ def read_spreadsheet(
             durations=durations,
             names=names,
             clock=times.clock,
-            **(_scalars(fleet[0]) if single else {"fleet": [_type(each, dimensions, times) for each in fleet]}),
+            **(_scalars(fleet[0]) if single else {"fleet": [_type(each, dimensions, own, times) for each in fleet]}),
             **more,
         )
     return instance.without(*(part for part in PARTS if part in keys))
@@ -217,7 +224,7 @@ def _scalars(only: Vehicles) -> dict[str, Any]:
     }
 
 
-def _type(kind: Vehicles, dimensions: int, times: Times) -> VehicleType:
+def _type(kind: Vehicles, dimensions: int, speeds: Sequence[float], times: Times) -> VehicleType:
     """Return vehicles as one of several types; without amounts nothing weighs anything."""
     begin, end = kind.shift
     return VehicleType(
@@ -233,7 +240,8 @@ def _type(kind: Vehicles, dimensions: int, times: Times) -> VehicleType:
         kind.max_duration,
         kind.max_stops,
         kind.skills,
-        name=kind.name,
+        speeds.index(kind.speed) + 1 if kind.speed in speeds else 0,
+        kind.name,
     )
 
 
@@ -263,6 +271,13 @@ def _travel(
     if durations is None:
         raise InputError(f"{sheet.path}: columns 'x' and 'y' or 'lat' and 'lon' are missing, and no --matrix is given.")
     return None, durations, None
+
+
+def _profile(points: Floats | None, distances: Floats | None, speed: float) -> Profile:
+    """Return the way of vehicles with a speed of their own."""
+    assert points is not None
+    matrix = euclidean(points) if distances is None else distances
+    return Profile(matrix, 60 / speed * matrix, f"{speed:.10g} km/h")
 
 
 def _degrees(sheet: Sheet, index: int, side: str) -> float:
