@@ -116,7 +116,7 @@ def _customer_marks(solution: Solution) -> dict[str, tuple[list[int], dict[str, 
         marks[name] = served[name], look
     hollow = {"s": 1.6 * size + 6, "color": "white", "zorder": 3}
     missed = list(solution.unserved)
-    passed = [customer for customer in solution.skipped if customer not in missed]
+    passed = sorted({*solution.skipped} - {*missed})
     if passed:
         marks["skipped"] = passed, {**hollow, "edgecolors": PALE, "linewidths": 1.0, "s": size + 6}
     if missed:
@@ -676,8 +676,8 @@ def _left_out(solution: Solution) -> str:
     instance = solution.instance
     # Of a group that is served the others are no loss.
     passed = sum(
-        customer not in solution.unserved and (customer not in instance.group_of or instance.prize(customer) > 0)
-        for customer in solution.skipped
+        customer not in instance.group_of or instance.prize(customer) > 0
+        for customer in {*solution.skipped} - {*solution.unserved}
     )
     missed = f", {len(solution.unserved)} not served" if solution.unserved else ""
     return missed + (f", {passed} skipped" if passed else "")

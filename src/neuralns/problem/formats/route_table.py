@@ -116,7 +116,7 @@ def route_table_text(solution: Solution) -> str:
             table.writerow({**which, **last, **numbers(loads, plan.stops[-1].loads)})
     for customer in solution.unserved:
         table.writerow({"route": UNSERVED, "name": instance.label(customer)})
-    for customer in (each for each in solution.skipped if each not in solution.unserved):
+    for customer in sorted({*solution.skipped} - {*solution.unserved}):
         table.writerow({"route": SKIPPED, "name": instance.label(customer)})
     return text.getvalue()
 

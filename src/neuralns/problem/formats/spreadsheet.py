@@ -126,9 +126,7 @@ def read_spreadsheet(
     skills = {node: needed for node, row in places.visits if (needed := sheet.words(row, "skills"))}
     more: dict[str, Any] = {
         "openings": openings,
-        "release": [times.minutes(each, 0.0) for each in releases]
-        if any(each is not None for each in releases)
-        else None,
+        "release": [times.minutes(each, 0.0) for each in releases] if any(releases) else None,
         "skills": skills,
         "prizes": prizes,
         "groups": read_groups(sheet, places, prizes),
@@ -136,7 +134,7 @@ def read_spreadsheet(
         "depots": depots,
         "profiles": [_profile(coordinates, distances, each) for each in own],
     }
-    if dimensions > 1 or goods.pickups.any() or goods.shipments:
+    if dimensions > 1 or goods.pickups.any() or goods.shipments or goods.backhauls:
         more |= {"deliveries": goods.deliveries, "pickups": goods.pickups, "backhauls": goods.backhauls}
     with naming(path):
         instance = Instance(
