@@ -253,6 +253,7 @@ def test_an_open_route_begins_or_ends_anywhere(tmp_path: Path) -> None:
         ("Kiosk;", "Kiosk;locker", ", row 8, column 'type': 'locker' is not supported yet, only depot, customer, "),
         ("100;50", "100;", ", row 2, column 'stock 2': the cell is empty."),
         ("shop;;;\n", "shop;5;;\n", ", row 7, column 'stock': '5', but the stop is no depot."),
+        ("20:00;;;;;;;100", "20:00;;;;crane;;;100", ", row 2, column 'skills': 'crane', but the stop is a depot."),
         ("South", "North", ", row 6, column 'name': 'North' is the name of row 2 as well."),
     ],
 )  # fmt: skip

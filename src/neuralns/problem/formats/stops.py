@@ -56,6 +56,8 @@ COLUMNS: Columns = {
 """What is known of a stop, and the columns that say it."""
 TIMES = ("earliest", "latest", "windows", "service", "release")
 """Columns that have to do with time."""
+OF_CUSTOMERS = ("release", "skills", "prize", "optional", "group", "shipment")
+"""Columns that mean nothing at a depot."""
 DEPOTS = ("depot", "warehouse", "hub", "base")
 CUSTOMERS = ("", "customer", "client", "stop")
 DELIVERIES = ("delivery", "drop_off", "linehaul")
@@ -99,7 +101,7 @@ def find_places(sheet: Sheet) -> Places:
             raise InputError(f"{sheet.path}: rows {rows} are both named depot; give each a name of its own.")
     if not depots:
         raise InputError(f"{sheet.path}: no row is the depot; name one 'depot', or add a column 'type' that says so.")
-    customers = [index for index in range(len(sheet)) if index not in set(depots)]
+    customers = sorted({*range(len(sheet))} - {*depots})
     if not customers:
         raise InputError(f"{sheet.path}: every row is a depot; at least one customer is needed.")
     return Places([depots[0], *customers, *depots[1:]], len(customers))
@@ -342,6 +344,9 @@ def read_depots(sheet: Sheet, places: Places, dimensions: int) -> list[Depot] | 
                 raise sheet.refusal(row, column, f"{sheet.text(row, column)!r:.60}, but the stop is no depot")
     found = []
     for row in places.depots:
+        for column in OF_CUSTOMERS:
+            if cell := sheet.text(row, column):
+                raise sheet.refusal(row, column, f"{cell!r:.60}, but the stop is a depot")
         capacity = [sheet.number(row, column) for column in columns]
         if None in capacity and any(each is not None for each in capacity):
             raise sheet.refusal(row, columns[capacity.index(None)], "the cell is empty")
