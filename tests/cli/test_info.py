@@ -180,3 +180,11 @@ def test_fleets_and_depots_are_in_the_json(tables: tuple[str, ...]) -> None:
     ]
     assert facts["fleet"][0]["shift"] == [None, 840]
     assert facts["depots"][0] == {"name": "North", "window": [480, 1020], "capacity": None, "opening_cost": 0}
+
+
+def test_long_tables_are_cut_short(tmp_path: Path) -> None:
+    (tmp_path / "stops.csv").write_text("name,x,y,demand\ndepot,0,0,\nA,1,1,1\n")
+    rows = "".join(f"v{number},{number}\n" for number in range(1, 31))
+    (tmp_path / "fleet.csv").write_text(f"name,capacity\n{rows}")
+    lines = invoke("info", tmp_path / "stops.csv", "--vehicles", tmp_path / "fleet.csv").stdout.splitlines()
+    assert (lines[-2].split(), lines[-1]) == (["v20", "1", "20"], "and 10 more")

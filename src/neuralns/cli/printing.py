@@ -18,6 +18,8 @@ from rich.table import Table
 if TYPE_CHECKING:
     from neuralns.problem.instance import Instance
 
+SHOWN_ROWS = 20
+"""So many rows of a table are printed; the others are counted."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that steer a terminal, turn the direction of a text or break its lines."""
 
@@ -79,8 +81,10 @@ def print_rows(console: Console, first: str, rows: Sequence[Mapping[str, str]]) 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for place, name in enumerate(rows[0]):
         table.add_column(name.replace("_", " ") if place else first, no_wrap=True)
-    for row in rows:
+    for row in rows[:SHOWN_ROWS]:
         table.add_row(*row.values())
     # A figure is never cut: on a narrow terminal lines wrap.
     console.width = max(console.width, 160)
     console.print(table)
+    if len(rows) > SHOWN_ROWS:
+        console.print(f"and {len(rows) - SHOWN_ROWS} more")
