@@ -217,6 +217,17 @@ def test_a_timetable_shows_loads_shifts_and_all_windows() -> None:
     assert len([bar for bar in axes.containers[-2] if bar.get_y() > 1.5]) == 2
 
 
+def test_windows_wider_than_the_picture_are_not_drawn() -> None:
+    wide = replace(DAY, windows=np.array([[0, 900], [0, 900], [520, 540], [0, 900]], dtype=float))
+    windows = plot.timetable(Solution(wide, [[1, 2], [3]])).axes[0].collections[0]
+    spans = [segment[:, 0].tolist() for segment in windows.get_segments()]  # type: ignore[attr-defined]
+    assert [span for span in spans if np.isfinite(span).all()] == [[520, 540]]
+    axes = plot.timetable(Solution(wide, [[1], [3]])).axes[0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["load", "driving", "service"]
+
+
 def test_a_return_after_the_shift_is_late() -> None:
     short = replace(MIXED, fleet=(VehicleType(10, shift=(0, 5)), MIXED.types[1]))
     bars = drawn_bars(plot.timetable(Solution(short, [[1, 2, 3]], [0])).axes[0])

@@ -161,7 +161,8 @@ def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     if not solution.routes:
         raise InputError("there is no route to draw.")
     instance, number = solution.instance, len(solution.routes)
-    figure, axes = _axes(axes, (10.0, 1.3 + float(np.clip(20 / number, 0.15, 0.5)) * number))
+    height = float(np.clip(20 / number, 0.15, 0.5))
+    figure, axes = _axes(axes, (10.0, 1.3 + height * number))
     begin = min(plan.departure for plan in solution.schedules)
     end = max(plan.arrival for plan in solution.schedules)
     shifts = _shifts(solution)
@@ -195,7 +196,9 @@ def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
             label="load",
             zorder=1,
         )
-    axes.hlines(*windows[:, :3].T, color=WINDOW, linewidth=fine, zorder=1)
+    # Lines of many stops are thin, so as not to become an area.
+    thin = min(fine, 18.0 * height / max(map(len, solution.routes)))
+    axes.hlines(*windows[:, :3].T, color=WINDOW, linewidth=thin, zorder=1)
     axes.plot(windows[:, 3], windows[:, 0], ".", color=DARK, markersize=2.2 * fine, zorder=2)
     looks = {
         "driving": (0.08, "#7F7F7F", ""),
@@ -206,13 +209,13 @@ def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     }
     for name, bars in _bars(solution).items():
         rows, starts, ends = np.array(bars, dtype=float).reshape(-1, 3).T
-        height, colour, hatch = looks[name]
+        thick, colour, hatch = looks[name]
         if name in ("service", "late"):
             # A service that takes no time is seen all the same.
             ends = np.maximum(ends, starts + 0.2 * margin)
         if len(rows):
             axes.barh(
-                rows + middle, ends - starts, left=starts, height=height, color=colour, label=name, zorder=3,
+                rows + middle, ends - starts, left=starts, height=thick, color=colour, label=name, zorder=3,
                 hatch=hatch, edgecolor="white", linewidth=0.0 if hatch else 0.4,
             )  # fmt: skip
     if len(windows):
@@ -313,7 +316,11 @@ def _window_lines(solution: Solution, edges: tuple[float, float]) -> npt.NDArray
         for place, stop in enumerate(plan.stops)
         for window in instance.windows_of(stop.node)
     ]
-    return np.array(lines, dtype=float)
+    found = np.array(lines, dtype=float)
+    # A window as wide as the picture is none to see.
+    wide = (found[:, 1] <= edges[0]) & (found[:, 2] >= edges[1])
+    found[wide, 1:3] = np.nan
+    return np.empty((0, 4)) if wide.all() else found
 
 
 def _time_axis(axes: Axes, instance: Instance, span: float) -> None:

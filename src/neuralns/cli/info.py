@@ -142,6 +142,7 @@ def _fleet(problem: Instance) -> list[dict[str, Any]]:
     """Return the types of vehicles where there is more to them than the instance itself says."""
     if not problem.fleet_matters:
         return []
+    profiles = [None, *(profile.name or number for number, profile in enumerate(problem.profiles or (), 1))]
     return [
         {
             "name": problem.type_name(number),
@@ -157,7 +158,7 @@ def _fleet(problem: Instance) -> list[dict[str, Any]]:
             "max_duration": kind.max_duration,
             "max_stops": kind.max_stops,
             "skills": sorted(kind.skills),
-            "profile": kind.profile,
+            "profile": profiles[kind.profile],
         }
         for number, kind in enumerate(problem.types)
     ]
@@ -177,7 +178,7 @@ def _depots(problem: Instance) -> list[dict[str, Any]]:
 
 
 USUAL: dict[str, Any] = {
-    "fixed_cost": 0.0, "distance_cost": 1.0, "duration_cost": 0.0, "shift": [None, None], "skills": [], "profile": 0,
+    "fixed_cost": 0.0, "distance_cost": 1.0, "duration_cost": 0.0, "shift": [None, None], "skills": [],
     "window": [0.0, None], "opening_cost": 0.0,
 }  # fmt: skip
 """What need not be said of types of vehicles and of depots, beside None."""
