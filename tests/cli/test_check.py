@@ -10,6 +10,7 @@ import pytest
 import texts
 from commands import invoke, spawn
 from neuralns import Instance, write_instance
+from neuralns.problem.formats.own_json import instance_schema
 
 FEASIBLE = "Route #1: 1 2\nRoute #2: 3\n"
 
@@ -102,3 +103,32 @@ def test_a_file_that_holds_no_routes_is_refused(files: tuple[Path, Path], text: 
     if text is not None:
         files[1].write_text(text)
     assert invoke("check", *files).refusal().endswith(f"mine.sol{':' if text is None else ','} {sentence}")
+
+
+def test_an_instance_alone_is_checked(tmp_path: Path) -> None:
+    write_instance(texts.GENERAL, tmp_path / "mine.json")
+    assert invoke("check", tmp_path / "mine.json").stdout == f"{tmp_path}/mine.json: in order, 3 customers\n"
+    facts = {"instance": "general", "valid": True, "customers": 3, "unservable": {}}
+    assert invoke("check", tmp_path / "mine.json", "--json").json == facts
+
+
+def test_customers_that_nobody_can_serve_are_named(tmp_path: Path) -> None:
+    write_instance(texts.FULL, tmp_path / "full.vrp")
+    outcome = invoke("check", tmp_path / "full.vrp")
+    assert outcome.code == 0
+    assert "nobody can serve customer 3: its demand 60 is above the capacity 10." in outcome.stdout
+
+
+def test_an_instance_that_does_not_keep_to_the_schema_is_refused(tmp_path: Path) -> None:
+    form = json.loads(texts.INSTANCES["json-fleet"])
+    form["fleet"][1]["capacity"] = "much"
+    (tmp_path / "mine.json").write_text(json.dumps(form))
+    refusal = invoke("check", tmp_path / "mine.json").refusal()
+    assert refusal.endswith("mine.json: fleet[1].capacity: 'much' is not a number or a list.")
+    form = json.loads(texts.INSTANCES["json"]) | {"colour": "red", "capacity": "10"}
+    (tmp_path / "mine.json").write_text(json.dumps(form))
+    assert invoke("check", tmp_path / "mine.json", "--ignore", "colour").refusal().endswith("'10' is not a number.")
+
+
+def test_the_schema_is_printed() -> None:
+    assert json.loads(invoke("check", "--schema").stdout) == instance_schema()

@@ -19,7 +19,17 @@ import numpy as np
 import texts
 from fuzz.damage import ODD, damaged_text, flipped
 from fuzz.outside import complaints, cost
-from neuralns import InputError, Instance, Operator, make_portfolio, random_tours, read, read_solution, savings
+from neuralns import (
+    InputError,
+    Instance,
+    Operator,
+    Solution,
+    make_portfolio,
+    random_tours,
+    read,
+    read_solution,
+    savings,
+)
 from neuralns.experiments.solver_runs import SolverRun
 from neuralns.experiments.store import read_rows, rows_text
 from neuralns.operators.registry import operator, operators
@@ -54,6 +64,9 @@ def _check_instance(content: bytes, file: Path) -> None:
     assert np.isfinite(instance.points).all()
     if not (instance.timed or instance.max_distance is not None or instance.may_leave_out):
         assert not complaints(instance, savings(instance).routes)
+    plan = Solution(instance, [[customer] for customer in range(1, instance.customers + 1)])
+    assert plan.cost >= 0
+    assert all(isinstance(fault, str) for fault in plan.faults())
 
 
 def _check_solution(content: bytes, file: Path) -> None:
@@ -64,6 +77,17 @@ def _check_solution(content: bytes, file: Path) -> None:
         _check_sentence(error)
         return
     assert bool(solution.faults()) == bool(complaints(texts.TINY, solution.routes))
+
+
+def _check_driven(content: bytes, file: Path) -> None:
+    file.write_bytes(content)
+    try:
+        solution = read_solution(texts.GENERAL, file)
+    except InputError as error:
+        _check_sentence(error)
+        return
+    assert len(solution.vehicles) == len(solution.routes)
+    assert all(isinstance(fault, str) for fault in solution.faults())
 
 
 def _check_sentence(error: InputError) -> None:
@@ -228,6 +252,10 @@ DRIVERS = {
     **{
         f"solution-{kind}": Driver(partial(damaged_text, text=text), _check_solution)
         for kind, text in texts.SOLUTIONS.items()
+    },
+    **{
+        f"solution-fleet-{kind}": Driver(partial(damaged_text, text=text), _check_driven)
+        for kind, text in texts.FLEET_SOLUTIONS.items()
     },
     "operators": Driver(_make_seed, _check_operators),
     "policy": Driver(_make_policy, _check_policy),

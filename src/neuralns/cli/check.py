@@ -1,17 +1,35 @@
-"""``neuralns check``: is a solution feasible, and what does it cost?"""
+"""``neuralns check``: is a file in order; is a solution feasible, and what does it cost?"""
+
+from __future__ import annotations
 
 import json
-from typing import Annotated
+import os
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
 
+if TYPE_CHECKING:
+    from neuralns.problem.instance import Instance
+
+
+def _print_schema(asked: bool) -> None:
+    if asked:
+        from neuralns.problem.formats.own_json import instance_schema
+
+        print(json.dumps(instance_schema(), indent=2))
+        raise typer.Exit
+
 
 def check(
     instance: options.InstanceName,
-    solution: Annotated[str, typer.Argument(metavar="SOLUTION", help="A .sol, JSON or CSV file.")],
+    solution: Annotated[
+        str | None,
+        typer.Argument(metavar="SOLUTION", help="A .sol, JSON or CSV file; without it the instance is checked."),
+    ] = None,
     rounding: options.Rounding = None,
     customers: options.Customers = None,
     vehicle_cost: options.VehicleCost = None,
@@ -23,12 +41,20 @@ def check(
     plot: options.PlotRoutes = None,
     plot_timetable: options.PlotTimetable = None,
     as_json: options.AsJson = False,
+    schema: Annotated[
+        bool,
+        typer.Option(
+            "--schema", callback=_print_schema, is_eager=True, help="Print the schema of JSON instances, exit."
+        ),
+    ] = False,
 ) -> None:
-    """Check a solution; exit code 0 if it is feasible, 1 if a rule is broken.
+    """Check a solution, or an instance alone; exit code 0 if all is well, 1 if a solution breaks a rule.
 
     Examples:
 
         neuralns check X-n101-k25 mine.sol
+
+        neuralns check mine.json
 
         neuralns check stops.csv routes.csv --vehicles fleet.csv --plot-timetable day.png
     """
@@ -47,9 +73,13 @@ def check(
     pictures = [(path, draw) for path, draw in ((plot, routes), (plot_timetable, timetable)) if path is not None]
     for path, _ in pictures:
         check_plot_path(path)
+    _check_schema(instance, ignore or ())
     problem = options.read_problem(
         instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
     )
+    if solution is None:
+        _report_instance(instance, problem, as_json)
+        return
     answer = read_solution(problem, solution)
     faults, left_out = inexcusable_faults(answer), unserved_with_reasons(answer, "it is on no route")
     # Routes to customers that do not exist have no cost.
@@ -87,3 +117,25 @@ def check(
         save(draw(answer), path)
     if faults:
         raise typer.Exit(1)
+
+
+def _check_schema(path: str, ignore: Collection[str]) -> None:
+    """Refuse a JSON instance of ours that does not keep to the schema."""
+    from neuralns.problem.formats.own_json import check_json_instance, is_own_json_instance
+    from neuralns.problem.formats.text import read_text
+
+    if os.path.isfile(path) and is_own_json_instance(text := read_text(path)):
+        check_json_instance(path, text, ignore)
+
+
+def _report_instance(path: str, problem: Instance, as_json: bool) -> None:
+    """Say that an instance is in order, and who cannot be served."""
+    nobody = {problem.label(customer): reason for customer, reason in problem.unservable.items()}
+    if as_json:
+        facts = {"instance": problem.name, "valid": True, "customers": problem.customers, "unservable": nobody}
+        print(json.dumps(facts))
+        return
+    console = plain_console(soft_wrap=True)
+    console.print(f"{path}: in order, {problem.customers} customer{'' if problem.customers == 1 else 's'}")
+    for name, reason in nobody.items():
+        console.print(f"  nobody can serve customer {name}: {reason}.")

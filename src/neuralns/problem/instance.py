@@ -509,9 +509,10 @@ class Instance:
                 raise InputError(f"{part!r} cannot be left out of an instance, only {' and '.join(PARTS)}.")
             changes |= PARTS[part]
         if self.fleet is not None and parts:
-            kept = tuple(replace(kind, available=None) for kind in self.fleet)
+            kept = self.fleet
             if "windows" in parts:
                 kept = tuple(replace(kind, shift=ALWAYS, max_duration=None) for kind in kept)
+            kept = tuple(replace(kind, available=None) for kind in kept)
             if kept != self.fleet:
                 changes["fleet"] = kept
         if "fleet" not in changes and all(getattr(self, field) is None for field in changes):
@@ -619,7 +620,7 @@ def _sizes(
     name: str, deliveries: Floats | None, pickups: Floats | None, shipments: tuple[Shipment, ...] | None, places: Any
 ) -> Floats:
     """Return how large each node is, by its amounts in the first dimension."""
-    lengths = [len(given) for given in (deliveries, pickups, places) if given is not None and np.ndim(given) > 0]
+    lengths = [len(given) for given in (deliveries, pickups, places) if isinstance(given, Sequence | np.ndarray)]
     if not lengths:
         raise InputError(f"{name}: neither demands nor deliveries nor pickups are given.")
     sizes = np.zeros(lengths[0])

@@ -43,7 +43,7 @@ def read_amounts(name: str, what: str, values: Any) -> Floats | None:
     table = numbers(f"{name}: {what}", values, 1 if flat else 2)
     for node in np.argwhere(table < 0)[:1, 0]:
         raise InputError(f"{name}: amount {np.min(table[node]):g} of node {node} in {what} is negative.")
-    column = table.reshape(len(table), -1)
+    column = table[:, None] if flat else table
     column.setflags(write=False)
     return column if column.any() else None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,11 @@ from hypothesis import strategies as st
 
 import texts
 from neuralns import InputError, Instance, Solution, read, read_solution, write_instance, write_solution
+from neuralns.problem.fleet import ALWAYS, Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.own_json import instance_schema
+from neuralns.problem.formats.schema import violation
+from neuralns.problem.route_cost import balance_durations, overtime, tolls
 from texts import assert_same, written
 
 ONE_WAY = [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]]
@@ -82,6 +88,83 @@ def full_instances(draw: st.DrawFn) -> Instance:
     )
 
 
+AMOUNTS = st.floats(0, 9) | st.integers(0, 9).map(float)
+
+
+@st.composite
+def general_instances(draw: st.DrawFn) -> Instance:
+    """Small instances with any of the parts that go together."""
+    customers, depots, dimensions = draw(st.integers(2, 5)), draw(st.integers(1, 3)), draw(st.integers(1, 2))
+    nodes = customers + depots
+    homes = [0, *range(customers + 1, nodes)]
+
+    def by_node(values: st.SearchStrategy[Any], of_depots: Any) -> list[Any]:
+        return [of_depots if node in homes else draw(values) for node in range(nodes)]
+
+    def amounts() -> st.SearchStrategy[Any]:
+        several = st.lists(AMOUNTS, min_size=dimensions, max_size=dimensions)
+        return AMOUNTS if dimensions == 1 else several
+
+    shipped = draw(st.booleans())
+    several_windows = draw(st.booleans())
+    priced = not several_windows and draw(st.booleans())
+    texts_ = st.text(st.characters(categories=["L", "N", "P"]), max_size=4)
+    ends = st.sampled_from(homes) | (st.none() if draw(st.booleans()) else st.sampled_from(homes))
+    profiles = [
+        Profile(
+            np.full((nodes, nodes), draw(AMOUNTS)), draw(st.none() | st.just(np.ones((nodes, nodes)))), draw(texts_)
+        )
+        for _ in range(draw(st.integers(0, 2)))
+    ]
+    fleet = [
+        VehicleType(
+            [9.0] * dimensions if shipped else draw(amounts()),
+            draw(st.none() | st.integers(1, 3)),
+            draw(AMOUNTS),
+            draw(AMOUNTS),
+            draw(AMOUNTS) if priced else 0.0,
+            draw(ends),
+            draw(ends),
+            (draw(st.just(-math.inf) | st.floats(-9, 0)), draw(st.just(math.inf) | st.floats(99, 999))),
+            draw(st.none() | st.floats(0, 99)),
+            draw(st.none() | st.floats(0, 99)) if priced else None,
+            draw(st.none() | st.integers(1, 9)),
+            ["a", "b"][: draw(st.integers(0, 2))],
+            draw(st.integers(0, len(profiles))),
+            draw(texts_),
+        )
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    able = max((kind.skills for kind in fleet), key=len)
+    parts: dict[str, Any] = {}
+    nothing: Any = 0.0 if dimensions == 1 else [0.0] * dimensions
+    if shipped:
+        pairs = [(first, first + 1) for first in range(1, customers, 2)]
+        parts["shipments"] = [Shipment(*draw(st.permutations(pair)), draw(amounts())) for pair in pairs]
+    else:
+        parts["deliveries"] = by_node(amounts(), nothing)
+        parts["pickups"] = draw(st.none() | st.builds(lambda: by_node(amounts(), nothing)))
+        parts["release"] = by_node(AMOUNTS, 0.0) if draw(st.booleans()) else None
+        parts["prizes"] = by_node(AMOUNTS | st.just(math.inf), math.inf) if draw(st.booleans()) else None
+        chosen = draw(st.lists(st.integers(1, customers), unique=True, max_size=3))
+        parts["groups"] = [Group(chosen, draw(st.booleans()), draw(texts_))] if chosen else None
+    if several_windows:
+        parts["windows"] = [[0.0, 99.0]] * nodes
+        parts["openings"] = {1: [(draw(st.floats(0, 5)), 6.0), (8.0, draw(st.floats(8, 99) | st.just(math.inf)))]}
+    if priced:
+        costs = [overtime(draw(AMOUNTS), draw(AMOUNTS)), balance_durations(draw(AMOUNTS)), tolls([0.5] * len(fleet))]
+        parts["route_costs"] = costs[: draw(st.integers(0, 3))]
+    return Instance(
+        "general",
+        coordinates=draw(st.lists(st.tuples(AMOUNTS, AMOUNTS), min_size=nodes, max_size=nodes)),
+        fleet=fleet,
+        depots=[Depot(None, draw(AMOUNTS)) if draw(st.booleans()) else Depot() for _ in homes],
+        skills={customer: sorted(able) for customer in range(1, customers + 1) if draw(st.booleans())},
+        profiles=profiles,
+        **parts,
+    )
+
+
 @settings(max_examples=200, deadline=None)
 @given(full_instances())
 def test_any_instance_comes_back_from_json(tmp_path_factory: pytest.TempPathFactory, instance: Instance) -> None:
@@ -96,7 +179,7 @@ def test_any_instance_that_vrplib_can_hold_comes_back(
     tmp_path_factory: pytest.TempPathFactory, instance: Instance
 ) -> None:
     windows = None if instance.windows is None else np.minimum(instance.windows, instance.latest[0])
-    held = replace(instance, windows=windows, durations=None, distance_cost=1.0, duration_cost=0.0, names=None)
+    held = replace(instance, windows=windows, durations=None, duration_cost=0.0, names=None)
     path = tmp_path_factory.getbasetemp() / "any.vrp"
     write_instance(held, path)
     assert_same(read_instance(path), held)
@@ -114,13 +197,96 @@ def test_routes_come_back_as_they_were_written(tmp_path: Path, name: str, routes
 @pytest.mark.parametrize("name", ["a.vrp", "a.json", "a.txt", "a"])
 @pytest.mark.parametrize("kind", texts.INSTANCES)
 def test_an_instance_is_told_by_its_content_whatever_the_name(tmp_path: Path, kind: str, name: str) -> None:
-    assert read_instance(written(tmp_path, texts.INSTANCES[kind], name)).customers == 3
+    # Shipments come in pairs.
+    customers = 4 if kind == "li-lim" else 3
+    assert read_instance(written(tmp_path, texts.INSTANCES[kind], name)).customers == customers
 
 
 @pytest.mark.parametrize("name", ["a.sol", "a.json", "a.txt", "a"])
 @pytest.mark.parametrize("kind", texts.SOLUTIONS)
 def test_a_solution_is_told_by_its_content_whatever_the_name(tmp_path: Path, kind: str, name: str) -> None:
     assert read_solution(texts.TINY, written(tmp_path, texts.SOLUTIONS[kind], name)) == texts.SERVED
+
+
+@pytest.mark.parametrize("kind", texts.FLEET_SOLUTIONS)
+def test_a_solution_with_vehicles_is_told_by_its_content(tmp_path: Path, kind: str) -> None:
+    assert read_solution(texts.GENERAL, written(tmp_path, texts.FLEET_SOLUTIONS[kind], "a")) == texts.DRIVEN
+
+
+@pytest.mark.parametrize("instance", [texts.GENERAL, texts.SHIPPED], ids=["general", "shipped"])
+def test_an_instance_with_all_there_is_comes_back_from_json(tmp_path: Path, instance: Instance) -> None:
+    write_instance(instance, tmp_path / "any.json")
+    assert_same(read_instance(tmp_path / "any.json"), instance)
+
+
+@settings(max_examples=200, deadline=None)
+@given(general_instances())
+def test_any_general_instance_comes_back_from_json(
+    tmp_path_factory: pytest.TempPathFactory, instance: Instance
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "general.json"
+    write_instance(instance, path)
+    jsonschema.validate(json.loads(path.read_text()), instance_schema())
+    assert violation(json.loads(path.read_text()), instance_schema()) is None
+    assert_same(read_instance(path), instance)
+
+
+@settings(max_examples=200, deadline=None)
+@given(general_instances(), st.data())
+def test_routes_and_their_vehicles_come_back(
+    tmp_path_factory: pytest.TempPathFactory, instance: Instance, data: st.DataObject
+) -> None:
+    order = data.draw(st.permutations(range(1, instance.customers + 1)))
+    cut = data.draw(st.integers(0, len(order)))
+    routes = [order[:cut], order[cut:]]
+    kinds = data.draw(st.lists(st.integers(0, len(instance.types) - 1), min_size=2, max_size=2))
+    solution = Solution(instance, routes, kinds)
+    for suffix in (".sol", ".json"):
+        path = tmp_path_factory.getbasetemp() / f"general{suffix}"
+        used = [solution.vehicles.count(kind) for kind in range(len(instance.types))]
+        enough = all(
+            kind.available is None or kind.available >= count for kind, count in zip(instance.types, used, strict=True)
+        )
+        if not enough and len(used) > 1 and suffix == ".sol":
+            with pytest.raises(InputError, match=r"than there are, which a \.sol file cannot say"):
+                write_solution(solution, path)
+            continue
+        write_solution(solution, path)
+        again = read_solution(instance, path)
+        driven = sorted(zip(solution.routes, solution.vehicles, strict=True))
+        assert sorted(zip(again.routes, again.vehicles, strict=True)) == driven
+
+
+@settings(max_examples=200, deadline=None)
+@given(general_instances().filter(lambda instance: instance.shipments is None))
+def test_any_general_instance_that_vrplib_can_hold_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, instance: Instance
+) -> None:
+    plain: dict[str, Any] = {"shift": ALWAYS, "duration_cost": 0.0, "max_stops": None, "max_duration": None}
+    plain |= {"skills": (), "profile": 0, "name": "", "max_distance": None}
+    nothing: dict[str, Any] = dict.fromkeys(("openings", "windows", "skills", "profiles", "route_costs", "vehicles"))
+    nothing |= dict.fromkeys(("max_duration", "max_distance"))
+    nothing |= {"vehicle_cost": 0.0, "distance_cost": 1.0, "duration_cost": 0.0}
+    held = replace(
+        instance,
+        **nothing,
+        fleet=[
+            replace(kind, **plain, available=kind.available or 2, start=kind.start or 0, end=kind.start or 0)
+            for kind in instance.types
+        ],
+        depots=[Depot()] * len(instance.depot_nodes),
+        groups=[Group(group.members) for group in instance.groups or () if len(group.members) > 1],
+        prizes=None if instance.prizes is None else np.maximum(instance.prizes, 0.5),
+    )
+    path = tmp_path_factory.getbasetemp() / "general.vrp"
+    write_instance(held, path)
+    again = read_instance(path)
+    plan = [[customer] for customer in range(1, held.customers + 1)]
+    mine, theirs = Solution(held, plan), Solution(again, plan)
+    assert mine.cost == pytest.approx(theirs.cost)
+    assert bool(mine.faults()) == bool(theirs.faults())
+    for field in ("amounts", "prizes", "groups", "release", "depots"):
+        np.testing.assert_array_equal(getattr(held, field), getattr(again, field), field)
 
 
 @pytest.mark.parametrize("name", ["tiny.txt", "tiny", "tiny.sol.gz"])

@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import texts
-from neuralns import InputError, Solution, read, read_solution, read_spreadsheet, savings, write_solution
+from neuralns import (
+    InputError,
+    Solution,
+    read,
+    read_solution,
+    read_spreadsheet,
+    savings,
+    write_instance,
+    write_solution,
+)
+from neuralns.problem.formats.detect import read_instance
 
 ODD_NUMBERS = ["", "0", "-1", "2.5", "7", "1e200", "1e-320", "1e400", "nan", "-inf", "9" * 40, "9" * 5000, "0" * 5000]
 ODD_WORDS = ["1_0", "٣", "0x1", "1\xa02", "null", "true", '"a"', "[1]", "{}", "[" * 3000, ":", "#", "EOF", "X_SECTION"]
@@ -88,6 +98,11 @@ def test_a_damaged_instance_file_is_refused_or_gives_an_instance_to_work_with(
     assert all(1 <= customer <= instance.customers for customer in instance.unservable)
     if not (instance.timed or instance.max_distance is not None or instance.may_leave_out):
         assert savings(instance).faults() == []
+    plan = Solution(instance, [[customer] for customer in range(1, instance.customers + 1)])
+    assert plan.cost >= 0
+    assert bool(plan.faults()) >= bool(instance.unservable and instance.prizes is None and instance.groups is None)
+    write_instance(instance, path.with_suffix(".json"))
+    texts.assert_same(read_instance(path.with_suffix(".json")), instance)
 
 
 TABLES = {
@@ -179,6 +194,23 @@ def test_a_damaged_solution_file_is_refused_or_gives_a_solution_to_check(
     assert bool(solution.faults()) == (
         served != [1, 2, 3] or (2, 3) in [tuple(sorted(r))[-2:] for r in solution.routes]
     )
+
+
+@pytest.mark.parametrize("kind", texts.FLEET_SOLUTIONS)
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_damaged_solution_with_vehicles_is_refused_or_gives_a_solution_to_check(
+    kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"damaged-driven.{kind}"
+    path.write_bytes(data.draw(damaged(texts.FLEET_SOLUTIONS[kind])))
+    try:
+        solution = read_solution(texts.GENERAL, path)
+    except InputError as error:
+        assert_sentence(error, path)
+        return
+    assert len(solution.vehicles) == len(solution.routes)
+    assert all(isinstance(fault, str) for fault in solution.faults())
 
 
 def assert_sentence(error: InputError, path: Path) -> None:

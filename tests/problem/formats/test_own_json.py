@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,12 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 import texts
-from neuralns import InputError, read_solution, write_instance
+from neuralns import InputError, Solution, read_solution, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
+from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.formats.detect import read_instance
-from neuralns.problem.formats.own_json import INSTANCE_FIELDS, instance_to_json
+from neuralns.problem.formats.own_json import INSTANCE_FIELDS, LISTS, instance_to_json, solution_to_json
+from neuralns.problem.route_cost import READY_MADE, RouteCost
 from texts import assert_same, written
 
 
@@ -166,15 +170,127 @@ def blocks(page: str) -> list[Any]:
     return [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE)]
 
 
-def test_the_documentation_shows_the_schema_and_an_example_that_keeps_to_it(tmp_path: Path) -> None:
-    example, schema = blocks("solve.md")
-    assert schema == SCHEMA
-    jsonschema.validate(example, SCHEMA)
-    assert read_instance(written(tmp_path, json.dumps(example), "a.json")).customers == 3
+def test_the_examples_of_the_documentation_keep_to_the_schema_and_its_table_names_all_fields(tmp_path: Path) -> None:
+    plain, general = blocks("solve.md")
+    for example, customers in ((plain, 3), (general, 4)):
+        jsonschema.validate(example, SCHEMA)
+        assert read_instance(written(tmp_path, json.dumps(example), "a.json")).customers == customers
+    page = (Path(__file__).parents[3] / "docs" / "solve.md").read_text(encoding="utf-8")
+    section = page.partition("## The JSON form")[2].partition("\n## ")[0]
+    for field in (*LISTS, *(name for part in SCHEMA["$defs"].values() for name in part.get("properties", ()))):
+        assert f"`{field}`" in section, field
 
 
 def test_the_schema_names_the_fields_that_are_read() -> None:
     assert set(SCHEMA["properties"]) == set(INSTANCE_FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"fleet": 5}, "fleet: 5 is not a list"),
+        ({"fleet": []}, "general: neither a capacity nor a fleet is given"),
+        ({"fleet": [{"capacity": "much"}]}, "fleet[0].capacity: 'much' is not a number or a list"),
+        ({"fleet": [{"capacity": [9, -1]}]}, "fleet[0].capacity[1]: -1 is below 0"),
+        ({"fleet": [{"capacity": 9}, {}]}, "fleet[1]: field 'capacity' is missing"),
+        ({"fleet": [{"capacity": 9, "colour": "red"}]}, "fleet[0]: field 'colour' is not known, only name, capacity"),
+        ({"fleet": [{"capacity": [9, 9], "fixed_cost": -1}]}, "fleet[0].fixed_cost: -1 is below 0"),
+        ({"fleet": [{"capacity": [9, 9], "available": 1.5}]}, "fleet[0].available: 1.5 is not a whole number"),
+        ({"fleet": [{"capacity": [9, 9], "shift": [5, 3]}]}, "fleet[0]: vehicle type: shift, 5 to 3, ends before it"),
+        ({"fleet": [{"capacity": [9, 9], "shift": [5]}]}, "fleet[0].shift: 1 entries, at least 2 expected"),
+        ({"fleet": [{"capacity": [9, 9], "start": 9}]}, "starts at node 9, which is no depot"),
+        ({"fleet": [{"capacity": [9, 9], "skills": "crane"}]}, "fleet[0].skills: 'crane' is not a list"),
+        ({"fleet": [{"capacity": [9, 9], "profile": 3}]}, "profile 3"),
+        ({"fleet": [{"capacity": [9, 9]}]}, "needs skill"),
+        ({"capacity": 77}, "general: capacity is given beside a fleet"),
+        ({"depots": [{}, {"cost": -5}]}, "depots[1].cost: -5 is below 0"),
+        ({"prizes": [None, None, float("nan"), 1, None]}, "prizes[2]: nan is not a finite number"),
+        ({"prizes": [None, None, 1]}, "general: 3 prizes do not fit 5 demands"),
+        ({"openings": {"Ada": []}}, "openings: field 'Ada' is not known"),
+        ({"openings": {"9": [[0, 1], [2, 3]]}}, "openings are given for node 9, but nodes are 0 to 4"),
+        ({"openings": {"2": [[0, 15], [10, 20]]}}, "the windows of customer 2 overlap"),
+        ({"openings": {"2": [[0], [10, 20]]}}, "openings.2[0]: 1 entries, at least 2 expected"),
+        ({"groups": [{"members": [2, 2]}]}, "customer Ben is in two groups, or in one twice"),
+        ({"groups": [{"members": []}]}, "groups[0].members: 0 entries, at least 1 expected"),
+        ({"skills": {"1": ["dance"]}}, "customer Ada needs skill 'dance', which no vehicle type has"),
+        ({"skills": ["crane"]}, "skills: ['crane'] is not an object"),
+        ({"profiles": [{"matrix": [[0, 1], [1, 0]]}]}, "does not fit 5 nodes"),
+        ({"profiles": [{"matrix": [[0, "far"], [1, 0]]}]}, "profiles[0].matrix[0][1]: 'far' is not a number"),
+        ({"shipments": [{"pickup": 1}]}, "shipments[0]: field 'delivery' is missing"),
+        ({"shipments": [{"pickup": 0, "delivery": 1}]}, "shipments[0].pickup: 0 is below 1"),
+        ({"backhauls": "yes"}, "backhauls: 'yes' is not true or false"),
+        ({"deliveries": [0, -1, 0, 0, 0]}, "deliveries[1]: -1 is below 0"),
+        ({"release": [0, "late", 0, 0, 0]}, "release[1]: 'late' is not a number"),
+        ({"route_costs": [{"name": "mine", "parameters": {}}]}, "route_costs[0].name: 'mine' is not one of overtime"),
+        ({"route_costs": [{"name": "overtime", "parameters": {}}]}, "route_costs[0]: route cost 'overtime' needs"),
+        (
+            {"route_costs": [{"name": "overtime", "parameters": {"after": 1, "weight": 2}}]},
+            "route_costs[0]: route cost 'overtime' has no parameter 'weight'",
+        ),
+    ],
+)
+def test_a_broken_part_is_refused_with_its_path_and_value(
+    tmp_path: Path, changes: dict[str, Any], sentence: str
+) -> None:
+    path = written(tmp_path, json.dumps(json.loads(texts.INSTANCES["json-fleet"]) | changes), "a.json")
+    with pytest.raises(InputError) as refusal:
+        read_instance(path)
+    assert str(refusal.value).startswith(f"{path}: ")
+    assert sentence in str(refusal.value)
+
+
+def test_a_function_of_ones_own_cannot_be_written(tmp_path: Path) -> None:
+    own = RouteCost("mine", lambda route: route.distance)
+    with pytest.raises(InputError, match="tiny: route cost 'mine' is a function of your own, which no file can hold"):
+        write_instance(replace(texts.TINY, route_costs=[own]), tmp_path / "mine.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_demands_are_not_written_beside_what_says_them(tmp_path: Path) -> None:
+    for instance in (texts.GENERAL, texts.SHIPPED):
+        assert "demands" not in instance_to_json(instance)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (["van"], "'vehicles' must be a list of 2 vehicle types, one for each route"),
+        ("van", "'vehicles' must be a list of 2 vehicle types, one for each route"),
+        (["van", "bus"], "vehicles[1]: 'bus' is neither the name of a vehicle type nor a number from 0 to 2"),
+        ([0, 3], "vehicles[1]: 3 is neither the name of a vehicle type nor a number from 0 to 2"),
+        ([0, True], "vehicles[1]: True is neither the name"),
+        ([0, ""], "vehicles[1]: '' is neither the name"),
+    ],
+)
+def test_vehicles_that_are_not_known_are_refused(tmp_path: Path, given: Any, sentence: str) -> None:
+    form = json.loads(texts.FLEET_SOLUTIONS["json"]) | {"vehicles": given}
+    with pytest.raises(InputError, match=rf"a\.json: {re.escape(sentence)}"):
+        read_solution(texts.GENERAL, written(tmp_path, json.dumps(form), "a.json"))
+
+
+def test_vehicles_are_by_name_where_each_type_has_one() -> None:
+    assert solution_to_json(texts.DRIVEN)["vehicles"] == [0, 2]
+    named = replace(
+        texts.GENERAL, fleet=[replace(kind, name=f"kind {n}") for n, kind in enumerate(texts.GENERAL.types)]
+    )
+    assert solution_to_json(Solution(named, [[1], [3]], [0, 2]))["vehicles"] == ["kind 0", "kind 2"]
+    assert "vehicles" not in solution_to_json(texts.SERVED)
+
+
+@pytest.mark.parametrize("kind", ["json", "json-windows", "json-fleet", "json-shipments"])
+def test_what_is_written_keeps_to_the_schema(kind: str) -> None:
+    jsonschema.validate(json.loads(texts.INSTANCES[kind]), SCHEMA)
+
+
+def test_the_schema_names_the_fields_of_every_part() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    for name, part in SCHEMA["$defs"].items():
+        make = {"vehicle_type": VehicleType, "depot": Depot, "group": Group, "shipment": Shipment, "profile": Profile}
+        if name in make:
+            assert set(part["properties"]) == set(inspect.signature(make[name]).parameters)
+    assert set(SCHEMA["$defs"]["route_cost"]["properties"]["name"]["enum"]) == set(READY_MADE)
+    known = {key for make in READY_MADE.values() for key in inspect.signature(make).parameters}
+    assert set(SCHEMA["$defs"]["route_cost"]["properties"]["parameters"]["properties"]) == known
 
 
 @pytest.mark.parametrize("name", bundled_names())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import texts
 from neuralns import InputError, Instance, Solution, read_solution, write_solution
+from neuralns.problem.fleet import Depot, VehicleType
 from neuralns.problem.formats.detect import is_own_solution
 from texts import written
 
@@ -72,3 +75,62 @@ def test_a_broken_file_is_refused(tmp_path: Path, text: str, sentence: str) -> N
 )
 def test_routes_that_break_a_rule_are_read_and_found_at_fault(tmp_path: Path, text: str, fault: str) -> None:
     assert read_solution(texts.TINY, written(tmp_path, text, "a.sol")).faults() == [fault]
+
+
+FLEET = Instance(
+    "fleet",
+    [0, 4, 5, 6, 0, 0],
+    coordinates=[[0, 0], [3, 4], [6, 8], [0, 5.5], [9, 9], [1, 1]],
+    depots=[Depot(), Depot(), Depot()],
+    fleet=[VehicleType(10, 2, 100, name="1,3"), VehicleType(6, 1, 50, start=4, end=4, name="2")],
+)
+"""Behind three depots the customers are 3, 4 and 5; the first type has the first and the third vehicle."""
+
+
+def test_routes_are_those_of_numbered_vehicles_and_customers_follow_the_depots(tmp_path: Path) -> None:
+    path = written(tmp_path, "Route #1:\nRoute #2: 5\nRoute #3: 4 3\nCost 1", "a.sol")
+    solution = read_solution(FLEET, path)
+    assert (solution.routes, solution.vehicles) == (((3,), (2, 1)), (1, 0))
+    write_solution(solution, path)
+    assert path.read_text().startswith("Route #1: 4 3\nRoute #2: 5\nCost ")
+    assert set(zip(solution.routes, solution.vehicles, strict=True)) == {((3,), 1), ((2, 1), 0)}
+
+
+def test_vehicles_without_listed_numbers_count_type_by_type(tmp_path: Path) -> None:
+    types = [replace(kind, name=name) for kind, name in zip(FLEET.types, ("van", "lorry"), strict=True)]
+    path = written(tmp_path, "Route #1:\nRoute #2: 5\nRoute #3: 4 3", "a.sol")
+    assert read_solution(replace(FLEET, fleet=types), path).vehicles == (0, 1)
+    # Of the first type there is one vehicle for each of the three customers, whoever lists them.
+    types = [replace(FLEET.types[0], available=None), FLEET.types[1]]
+    assert read_solution(replace(FLEET, fleet=types, vehicles=None), path).vehicles == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Route #1: 3\nRoute #2: 2", "line 2: 2 is no customer; behind 3 depots customers are numbered 3 to 5."),
+        ("Route #1: 6", "line 1: 6 is no customer; behind 3 depots customers are numbered 3 to 5."),
+        ("Route #1: 3\nRoute #2:\nRoute #3:\nRoute #4: 4", "line 4: there are only 3 vehicles, one for each route."),
+    ],
+)
+def test_routes_that_no_vehicle_can_have_are_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(InputError, match=rf"a\.sol, {re.escape(sentence)}$"):
+        read_solution(FLEET, written(tmp_path, text, "a.sol"))
+
+
+def test_empty_routes_beyond_the_last_vehicle_say_nothing(tmp_path: Path) -> None:
+    text = "Route #1: 3\nRoute #2:\nRoute #3:\nRoute #4:"
+    assert read_solution(FLEET, written(tmp_path, text, "a.sol")).vehicles == (0,)
+
+
+def test_more_routes_than_vehicles_cannot_be_written(tmp_path: Path) -> None:
+    solution = Solution(FLEET, [[1], [2]], [1, 1])
+    with pytest.raises(InputError, match=r"fleet: more routes have vehicle 2 than there are.*write a \.json file"):
+        write_solution(solution, tmp_path / "out.sol")
+    write_solution(solution, tmp_path / "out.json")
+    assert read_solution(FLEET, tmp_path / "out.json") == solution
+
+
+def test_a_solution_without_routes_comes_back(tmp_path: Path) -> None:
+    write_solution(Solution(texts.TINY, []), tmp_path / "out.sol")
+    assert read_solution(texts.TINY, tmp_path / "out.sol").routes == ()

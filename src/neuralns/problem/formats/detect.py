@@ -9,6 +9,7 @@ from pathlib import Path
 
 from neuralns.errors import InputError
 from neuralns.files import check_suffix, check_writable, write_text
+from neuralns.problem.formats.li_lim import is_li_lim, read_li_lim
 from neuralns.problem.formats.own_json import (
     is_json,
     is_own_json_solution,
@@ -61,6 +62,7 @@ def anything(text: str) -> bool:
 INSTANCE_FORMATS = (
     InstanceFormat(is_json, read_json_instance, ".json", json_instance_text),
     InstanceFormat(is_solomon, read_solomon),
+    InstanceFormat(is_li_lim, read_li_lim),
     InstanceFormat(is_spreadsheet, read_spreadsheet_text),
     InstanceFormat(anything, read_vrplib, ".vrp", vrplib_text),
 )
@@ -75,7 +77,7 @@ SOLUTION_SUFFIXES = (".sol", ".json", ".csv")
 
 
 def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
-    """Read an instance file: VRPLIB, Solomon, JSON or a spreadsheet's CSV, told apart by its content.
+    """Read an instance file: VRPLIB, Solomon, Li and Lim, JSON or a spreadsheet's CSV, told apart by its content.
 
     Parameters
     ----------

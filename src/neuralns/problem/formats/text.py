@@ -20,8 +20,11 @@ FilePath = str | os.PathLike[str]
 Row = tuple[int, list[str]]
 """A line of a table: its number in the file and its words."""
 
-ROUNDED_FAMILIES = re.compile(r"^([ABEFMPX]-n\d+-k\d+|XML100_|(Leuven|Antwerp|Ghent|Brussels|Flanders)\d)")
-"""Names of CVRPLIB families whose published costs are for distances rounded to the nearest integer."""
+ROUNDED_FAMILIES = re.compile(
+    r"^([ABEFMPX]-n\d+-k\d+|X-n\d+-\d+-k\d+|XML100_|(Leuven|Antwerp|Ghent|Brussels|Flanders)\d)"
+)
+"""Names of CVRPLIB families, and of the X set with backhauls, whose published costs are for distances rounded to the
+nearest integer."""
 SOLOMON_FAMILIES = re.compile(r"^(R|C|RC)[12](\d\d|_(2|4|6|8|10)_\d+)\b", re.ASCII | re.IGNORECASE)
 """Names of Solomon's and of Gehring and Homberger's sets, whose published costs cut distances to one decimal."""
 
@@ -112,44 +115,60 @@ def numbers(path: FilePath, table: Sequence[Row]) -> list[list[float]]:
     return [[finite(path, line, word) for word in words] for line, words in table]
 
 
-def check_rows(path: FilePath, name: str, table: Sequence[Row], expected: int, width: int, first_id: int) -> None:
-    """Refuse a table that is not ``expected`` rows of ``width`` numbers, each row beginning with its node's number."""
-    for node, ((line, words), row) in enumerate(zip(table, numbers(path, table), strict=True), first_id):
-        if len(words) != width:
+def check_rows(
+    path: FilePath,
+    name: str,
+    table: Sequence[Row],
+    expected: int,
+    width: int | None,
+    first_id: int,
+    what: str = "node",
+) -> None:
+    """Refuse a table that is not ``expected`` rows of ``width`` numbers, each row beginning with its node's number.
+
+    Without a width rows may be of any.
+    """
+    for number, ((line, words), row) in enumerate(zip(table, numbers(path, table), strict=True), first_id):
+        if width is not None and len(words) != width:
             raise InputError(f"{path}, line {line}: {len(words)} numbers in {name}, {width} expected.")
-        if row[0] != node:
-            raise InputError(f"{path}, line {line}: node {words[0]} in {name}, {node} expected.")
+        if row[0] != number:
+            raise InputError(f"{path}, line {line}: {what} {words[0]} in {name}, {number} expected.")
     if len(table) != expected:
         where = f", line {table[-1][0]}" if table else ""
         what = "ends early" if len(table) < expected else "is too long"
         raise InputError(f"{path}{where}: {name} {what}: {len(table)} rows, {expected} expected.")
 
 
-def check_demands(path: FilePath, table: Sequence[Row], column: int) -> None:
-    """Refuse demands below 0, with the line that an `Instance` no longer knows; the depot's row comes first."""
+def check_demands(path: FilePath, table: Sequence[Row], column: int, depots: int = 1, dimensions: int = 1) -> None:
+    """Refuse demands below 0, in so many columns, with the line that an `Instance` no longer knows.
+
+    As in an instance, the row of the first depot comes first, and those of others last.
+    """
     for node, (line, words) in enumerate(table):
-        if (demand := float(words[column])) < 0:
-            raise InputError(f"{path}, line {line}: demand {demand:.10g} of {whose(node)} is negative.")
+        if (demand := min(map(float, words[column : column + dimensions]))) < 0:
+            raise InputError(f"{path}, line {line}: demand {demand:.10g} of {_whose(node, table, depots)} is negative.")
 
 
-def check_windows(path: FilePath, table: Sequence[Row], column: int) -> None:
-    """Refuse windows, two columns from ``column`` on, that end before they begin or lie outside the depot's."""
-    first, last = (float(word) for word in table[0][1][column : column + 2])
-    for node, (line, words) in enumerate(table):
-        opens, closes = (float(word) for word in words[column : column + 2])
-        where = f"{path}, line {line}: the window of {whose(node)}, {opens:.10g} to {closes:.10g},"
+def check_windows(path: FilePath, table: Sequence[Row], column: int, depots: int = 1) -> None:
+    """Refuse windows, two columns from ``column`` on, that end before they begin or lie outside the depots'."""
+    spans = [(float(words[column]), float(words[column + 1])) for _, words in table]
+    shifts = [spans[0], *spans[len(spans) - depots + 1 :]]
+    first, last = min(opens for opens, _ in shifts), max(closes for _, closes in shifts)
+    for node, ((line, _), (opens, closes)) in enumerate(zip(table, spans, strict=True)):
+        where = f"{path}, line {line}: the window of {_whose(node, table, depots)}, {opens:.10g} to {closes:.10g},"
         if opens > closes:
             raise InputError(f"{where} ends before it begins.")
         if opens > last or closes < first:
             raise InputError(f"{where} is outside the depot's, {first:.10g} to {last:.10g}.")
 
 
-def check_service(path: FilePath, table: Sequence[Row], column: int) -> None:
-    """Refuse service times below 0, and any of the depot."""
+def check_service(path: FilePath, table: Sequence[Row], column: int, depots: int = 1) -> None:
+    """Refuse service times below 0, and any of a depot."""
     for node, (line, words) in enumerate(table):
+        whose = _whose(node, table, depots)
         if (service := float(words[column])) < 0:
-            raise InputError(f"{path}, line {line}: service time {service:.10g} of {whose(node)} is negative.")
-        if node == 0 and service > 0:
+            raise InputError(f"{path}, line {line}: service time {service:.10g} of {whose} is negative.")
+        if whose == "the depot" and service > 0:
             raise InputError(f"{path}, line {line}: the depot has service time {service:.10g}, but must have 0.")
 
 
@@ -168,12 +187,16 @@ def vehicle_number(path: FilePath, line: int, word: str) -> int:
 def published_rounding(name: str, windows: bool) -> Rounding:
     """Return the rounding of the published costs of an instance's family, which its name tells.
 
-    >>> published_rounding("X-n101-k25", windows=False), published_rounding("RC2_10_8", windows=True)
+    >>> published_rounding("X-n101-50-k13", windows=False), published_rounding("RC2_10_8", windows=True)
     ('round', 'dimacs')
     """
     if windows and SOLOMON_FAMILIES.match(name):
         return "dimacs"
     return "round" if ROUNDED_FAMILIES.match(name) else "none"
+
+
+def _whose(node: int, table: Sequence[Row], depots: int) -> str:
+    return whose(node if node <= len(table) - depots else 0)
 
 
 @contextmanager

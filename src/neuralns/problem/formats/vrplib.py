@@ -1,16 +1,23 @@
-"""VRPLIB's format of instances, read and written: TSPLIB's lines and sections, with demands and a capacity."""
+"""VRPLIB's format of instances, read and written: TSPLIB's lines and sections, with demands and a capacity.
+
+What else there is to a fleet and its customers is as in PyVRP's dialect of the format.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import ROUNDINGS, TSPLIB_DISTANCES, Floats, Rounding, rounding_named
+from neuralns.problem.fleet import ALWAYS, Depot
+from neuralns.problem.formats.li_lim import Half, paired, partner
+from neuralns.problem.formats.sol import numbered_vehicles, vehicle_numbers
 from neuralns.problem.formats.text import (
     FilePath,
     Row,
@@ -28,41 +35,44 @@ from neuralns.problem.formats.text import (
     refuse_unsupported,
     vehicle_number,
 )
+from neuralns.problem.formats.vrplib_fleet import (
+    VEHICLE_SECTIONS,
+    Nodes,
+    Section,
+    Specification,
+    limit_of,
+    read_fleet,
+    read_groups,
+)
 from neuralns.problem.instance import MATRIX_LIMIT, PARTS, Instance
-
-FLEET_KEYS = {
-    "vehicles": "VEHICLES",
-    "max_duration": "VEHICLES_MAX_DURATION",
-    "max_distance": "VEHICLES_MAX_DISTANCE",
-}
-"""What PyVRP's dialect calls limits of an instance."""
 
 SAID_IN_COMMENT = re.compile(rf"rounding ({'|'.join(ROUNDINGS)}), vehicle cost (\d+(?:\.\d+)?(?:e[+-]\d+)?)", re.ASCII)
 """The comment in which VRPLIB files that we write keep what the format has no line for."""
 
-TYPES = ("CVRP", "ACVRP", "DCVRP", "VRPTW", "CVRPTW", "TSP", "ATSP")
+REQUESTS = "PICKUP_AND_DELIVERY"
+"""The section of shipments, with the windows and services of their halves; the one of files of type PDPTW."""
+TYPES = (
+    *("CVRP", "ACVRP", "DCVRP", "VRPTW", "CVRPTW", "TSP", "ATSP", "HFVRP", "HFVRPTW", "MDVRP", "MDVRPTW", "PCVRP"),
+    *("PCVRPTW", "VRPB", "VRPBTW", "VRPMPD", "VRPMPDTW", "VRPSPD", "VRPSPDTW", "SDVRPTW", "GVRP", "PDPTW"),
+)
+EXPECTED = {"MDVRP": "VEHICLES_DEPOT", "VRPB": "BACKHAUL", "SDVRPTW": "VEHICLES_ALLOWED_CLIENTS"}
+EXPECTED |= {f"{kind}TW": section for kind, section in EXPECTED.items() if not kind.endswith("TW")}
+EXPECTED |= {"PDPTW": REQUESTS, "GVRP": "MUTUALLY_EXCLUSIVE_GROUP"}
+"""Sections without which files of a type say too little; those of windows are expected by the type's end, TW."""
 WEIGHT_TYPES = ("EUC_2D", "FLOOR_2D", *TSPLIB_DISTANCES, "EXPLICIT")
 NEEDED_KEYS = frozenset(("DIMENSION", "CAPACITY", "EDGE_WEIGHT_TYPE", "EDGE_WEIGHT_FORMAT"))
-NEEDED_SECTIONS = frozenset(("NODE_COORD", "DEMAND", "DEPOT", "EDGE_WEIGHT"))
-RULE_KEYS = frozenset(("VEHICLES", "VEHICLES_MAX_DURATION", "VEHICLES_MAX_DISTANCE", "DISTANCE", "SERVICE_TIME"))
-RULE_SECTIONS = frozenset(("TIME_WINDOW", "SERVICE_TIME"))
+NEEDED_SECTIONS = frozenset(("NODE_COORD", "DEMAND", "LINEHAUL", "DEPOT", "EDGE_WEIGHT", "CAPACITY", "VEHICLES_DEPOT"))
+RULE_KEYS = frozenset((
+    *("VEHICLES", "VEHICLES_MAX_DURATION", "VEHICLES_MAX_DISTANCE", "VEHICLES_FIXED_COST"),
+    *("VEHICLES_UNIT_DISTANCE_COST", "DISTANCE", "SERVICE_TIME", "RELEASE_TIME"),
+))  # fmt: skip
+RULE_SECTIONS = frozenset((
+    *("TIME_WINDOW", "SERVICE_TIME", "RELEASE_TIME", "BACKHAUL", "PRIZE", "MUTUALLY_EXCLUSIVE_GROUP"),
+    *(VEHICLE_SECTIONS.keys() - NEEDED_SECTIONS),
+))  # fmt: skip
 """Keys and sections that are honoured; rules may be ignored, and what every file needs may not."""
 WITHOUT_MEANING = frozenset(("NAME", "COMMENT", "TYPE", "NODE_COORD_TYPE", "DISPLAY_DATA_TYPE", "DISPLAY_DATA"))
 """Keys and sections that change nothing about the problem; a type that is not known is refused on its own."""
-
-
-class Specification(NamedTuple):
-    """A line ``KEY : value``: its number in the file and the value."""
-
-    line: int
-    value: str
-
-
-class Section(NamedTuple):
-    """A section: the number of the line that opens it, and its rows."""
-
-    line: int
-    rows: list[Row]
 
 
 def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
@@ -99,7 +109,15 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
             )
         problem = "CVRP"
     dimension = _whole(path, "DIMENSION", needed("DIMENSION"))
-    refuse_unsupported(path, _unsupported(specifications, found), dropped)
+    refuse_unsupported(path, _unsupported(specifications, found, problem), dropped)
+    if problem != "PDPTW":
+        found.pop(REQUESTS, None)
+    if "LINEHAUL" in found:
+        if "DEMAND" in found:
+            raise InputError(f"{path}, line {found['LINEHAUL'].line}: LINEHAUL_SECTION beside DEMAND_SECTION.")
+        found["DEMAND"] = found.pop("LINEHAUL")
+    for key in sorted(specifications.keys() & found.keys()):
+        raise InputError(f"{path}, line {found[key].line}: {key} is given twice.")
     sections = {name: section.rows for name, section in found.items()}
     one_tour = problem in ("TSP", "ATSP")
     weights = needed("EDGE_WEIGHT_TYPE")
@@ -117,26 +135,25 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
 
     # Coordinates beside a matrix are for pictures.
     has_points = weight_type != "EXPLICIT" or "NODE_COORD" in sections
-    has_demands = not one_tour or "DEMAND" in sections
-    for name, width, there in (("DEMAND", 2, has_demands), ("NODE_COORD", 3, has_points)):
+    has_demands = "DEMAND" in sections or not (one_tour or REQUESTS in sections)
+    for name, width, there in (("DEMAND", _width(sections.get("DEMAND")), has_demands), ("NODE_COORD", 3, has_points)):
         if there and name not in sections:
             raise InputError(f"{path}: section {name}_SECTION is missing.")
         if there:
             check_rows(path, f"{name}_SECTION", sections[name], dimension, width, first_id=1)
-    depot = _depot(path, sections.get("DEPOT", []), dimension)
-    # The depot becomes node 0; the customers keep the order of the file.
-    order = [depot, *(node for node in range(dimension) if node != depot)]
+    depots = _depots(path, sections.get("DEPOT", []), dimension)
+    # The first depot becomes node 0, and others the last nodes; the customers keep the order of the file.
+    order = [depots[0], *(node for node in range(dimension) if node not in depots), *depots[1:]]
+    nodes = Nodes(order, len(depots))
 
-    capacity, demands = 1.0, [0.0] * dimension
-    if not one_tour or "CAPACITY" in specifications:
+    capacity: float | None = None
+    if "CAPACITY" in specifications or not (one_tour or "CAPACITY" in sections):
         load = needed("CAPACITY")
         capacity = finite(path, load.line, load.value)
         if capacity <= 0:
             raise InputError(f"{path}, line {load.line}: capacity {load.value} must be above 0.")
-    if has_demands:
-        amounts = [sections["DEMAND"][node] for node in order]
-        check_demands(path, amounts, 1)
-        demands = [float(words[1]) for _, words in amounts]
+    elif "CAPACITY" not in sections:
+        capacity = 1.0
     points = None
     if has_points:
         places = [sections["NODE_COORD"][node][1] for node in order]
@@ -150,54 +167,136 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
         matrix = TSPLIB_DISTANCES[weight_type](np.array(points).reshape(-1, 2))
 
     ignored = parts_ignored(ignore)
-    rules = _rules(path, specifications, found, order, ignored)
+    rules = _rules(path, specifications, found, nodes, ignored)
+    if problem.startswith("VRPB") and "BACKHAUL" in found:
+        rules["backhauls"] = True
     if one_tour and "vehicles" not in ignored:
         rules["vehicles"] = 1
-    if problem.endswith("TW") and "TIME_WINDOW" not in found and not dropped & {"TYPE", "TIME_WINDOW", "WINDOWS"}:
-        raise InputError(f"{path}: section TIME_WINDOW_SECTION is missing.")
+    if "TYPE" not in dropped:
+        missing = {EXPECTED.get(problem)} | (
+            {"TIME_WINDOW"} if problem.endswith("TW") and problem != "PDPTW" else set()
+        )
+        for section in sorted(filter(None, missing - found.keys() - dropped)):
+            if section != "TIME_WINDOW" or "windows" not in ignored:
+                raise InputError(f"{path}: section {section}_SECTION is missing.")
     name = " ".join(optional("NAME", "").value.split()) or Path(path).stem
     # TSPLIB defines EUC_2D as rounded; files of vehicle routing do not always mean that.
     whole = one_tour and weight_type == "EUC_2D"
     rounding: Rounding = "round" if whole else published_rounding(name, "windows" in rules)
-    vehicle_cost = 0.0
     if said := SAID_IN_COMMENT.fullmatch(optional("COMMENT", "").value):
-        rounding, vehicle_cost = rounding_named(said[1]), float(said[2])
+        rounding = rounding_named(said[1])
+        rules.setdefault("vehicle_cost", float(said[2]))
         if rounding == "dimacs" and "windows" in ignored and "TIME_WINDOW" in found:
             rounding = "none"
     if weight_type == "FLOOR_2D":
         rounding = "trunc"
+    if len(depots) > 1:
+        if "VEHICLES_DEPOT" not in found:
+            raise InputError(
+                f"{path}, line {found['DEPOT'].line}: {len(depots)} depots, but no VEHICLES_DEPOT_SECTION says which "
+                "vehicle belongs where."
+            )
+        rules["depots"] = [Depot()] * len(depots)
+    if found.keys() & VEHICLE_SECTIONS.keys():
+        rules |= _fleet(path, specifications, found, nodes, rules, capacity, ignored)
+        capacity = None
     with naming(path):
-        return Instance(name, demands, capacity, points, matrix, rounding, vehicle_cost, **rules)
+        return Instance(name, capacity=capacity, coordinates=points, matrix=matrix, rounding=rounding, **rules)
+
+
+def _fleet(
+    path: FilePath,
+    specifications: Mapping[str, Specification],
+    found: Mapping[str, Section],
+    nodes: Nodes,
+    rules: dict[str, Any],
+    capacity: float | None,
+    ignored: Collection[str],
+) -> dict[str, Any]:
+    """Return the types of vehicles, and what customers need of them; what is said of all vehicles goes over to them."""
+    names = {"vehicle_cost": "fixed_cost"} | {name: name for name in ("distance_cost", "max_distance", "max_duration")}
+    usual = {name: rules.pop(rule) for rule, name in names.items() if rule in rules}
+    if capacity is not None:
+        usual["capacity"] = (capacity,)
+    rules.pop("vehicles", None)
+    given = specifications.get("VEHICLES")
+    number = None if given is None else vehicle_number(path, given.line, given.value)
+    fleet, needs = read_fleet(path, found, usual, number, nodes)
+    if "windows" in ignored:
+        fleet = [replace(kind, max_duration=None) for kind in fleet]
+    if ignored:
+        fleet = [replace(kind, available=None) for kind in fleet]
+    return {"fleet": fleet, "skills": needs or None}
 
 
 def vrplib_text(instance: Instance) -> str:
     """Return the text of a VRPLIB file; what the format has no place for is refused."""
     for what in _homeless(instance):
         raise InputError(f"{instance.name}: VRPLIB's format has no place for {what}; write a .json file instead.")
-    said = f"rounding {instance.rounding}, vehicle cost {plain(instance.vehicle_cost)}"
-    kind = "CVRP" if instance.windows is None else "CVRPTW"
-    lines = [f"NAME : {instance.name}", f"COMMENT : {said}", f"TYPE : {kind}", f"DIMENSION : {len(instance.demands)}"]
-    lines.append(f"CAPACITY : {plain(instance.capacity)}")
-    for field, key in FLEET_KEYS.items():
-        if (limit := getattr(instance, field)) is not None:
-            lines.append(f"{key} : {plain(limit)}")
-    if instance.matrix is None:
-        lines.append("EDGE_WEIGHT_TYPE : EUC_2D")
+    # Depots come first.
+    order = [*instance.depot_nodes, *range(1, instance.customers + 1)]
+    by_vehicle = _by_vehicle(instance)
+    kinds = {"VRPB": instance.backhauls, "MDVRP": instance.depots, "HFVRP": by_vehicle, "PCVRP": instance.prizes}
+    kind = next((kind for kind, said in kinds.items() if said is not None and said is not False), "CVRP")
+    lines = [
+        f"NAME : {instance.name}",
+        f"COMMENT : rounding {instance.rounding}, vehicle cost {plain(instance.vehicle_cost)}",
+        f"TYPE : {kind}{'' if instance.windows is None else 'TW'}",
+        f"DIMENSION : {len(instance.demands)}",
+    ]
+    if by_vehicle is None:
+        lines.append(f"CAPACITY : {plain(instance.capacity)}")
+        keys = {
+            "vehicles": "VEHICLES",
+            "max_duration": "VEHICLES_MAX_DURATION",
+            "max_distance": "VEHICLES_MAX_DISTANCE",
+        }
+        keys |= {"distance_cost": "VEHICLES_UNIT_DISTANCE_COST"} if instance.distance_cost != 1.0 else {}
+        for field, key in keys.items():
+            if (limit := getattr(instance, field)) is not None:
+                lines.append(f"{key} : {plain(limit)}")
     else:
-        lines += ["EDGE_WEIGHT_TYPE : EXPLICIT", "EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
-        lines += [" ".join(str(plain(value)) for value in row) for row in instance.matrix]
-    if instance.coordinates is not None:
-        lines.append("NODE_COORD_SECTION")
-        lines += [f"{node} {plain(x)} {plain(y)}" for node, (x, y) in enumerate(instance.coordinates, 1)]
-    lines.append("DEMAND_SECTION")
-    lines += [f"{node} {plain(demand)}" for node, demand in enumerate(instance.demands, 1)]
-    if instance.windows is not None:
-        lines.append("TIME_WINDOW_SECTION")
-        lines += [f"{node} {plain(opens)} {plain(closes)}" for node, (opens, closes) in enumerate(instance.windows, 1)]
-    if instance.service is not None:
-        lines.append("SERVICE_TIME_SECTION")
-        lines += [f"{node} {plain(time)}" for node, time in enumerate(instance.service, 1)]
-    return "\n".join([*lines, "DEPOT_SECTION", "1", "-1", "EOF"]) + "\n"
+        lines.append(f"VEHICLES : {len(by_vehicle)}")
+    lines.append(f"EDGE_WEIGHT_TYPE : {'EUC_2D' if instance.matrix is None else 'EXPLICIT'}")
+    tables: dict[str, Any] = {}
+    if instance.matrix is not None:
+        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
+        lines += [_row(row) for row in instance.matrix[np.ix_(order, order)]]
+    deliveries, pickups = instance.amounts
+    tables["NODE_COORD"] = instance.coordinates
+    tables["DEMAND"] = deliveries
+    tables["BACKHAUL"] = None if instance.pickups is None else pickups
+    tables["TIME_WINDOW"] = instance.windows
+    tables["SERVICE_TIME"] = instance.service
+    tables["RELEASE_TIME"] = instance.release
+    # 0 is the prize of those who have to be served.
+    tables["PRIZE"] = None if instance.prizes is None else np.where(np.isinf(instance.prizes), 0.0, instance.prizes)
+    for name, table in tables.items():
+        if table is not None:
+            lines.append(f"{name}_SECTION")
+            lines += [f"{number} {_row(np.atleast_1d(table[node]))}" for number, node in enumerate(order, 1)]
+    numbers = {node: number for number, node in enumerate(order, 1)}
+    if instance.groups is not None:
+        lines.append("MUTUALLY_EXCLUSIVE_GROUP_SECTION")
+        members = [" ".join(str(numbers[node]) for node in group.members) for group in instance.groups]
+        lines += [f"{number} {row}" for number, row in enumerate(members, 1)]
+    for name, field in VEHICLE_SECTIONS.items() if by_vehicle is not None else ():
+        if field != "skills" and getattr(instance.types[0], field) is not None:
+            lines.append(f"{name}_SECTION")
+            values = [getattr(instance.types[kind], field) for kind in by_vehicle or ()]
+            rows = [numbers[value] if field == "start" else _row(np.atleast_1d(value)) for value in values]
+            lines += [f"{number} {row}" for number, row in enumerate(rows, 1)]
+    depots = [str(numbers[node]) for node in instance.depot_nodes]
+    return "\n".join([*lines, "DEPOT_SECTION", *depots, "-1", "EOF"]) + "\n"
+
+
+def _by_vehicle(instance: Instance) -> list[int] | None:
+    """Return the type of each vehicle, where a file has to say it; None if one line says it of all."""
+    return numbered_vehicles(instance) if instance.fleet_matters or instance.depots is not None else None
+
+
+def _row(values: Floats) -> str:
+    return " ".join(str(plain(value)) for value in values)
 
 
 def _homeless(instance: Instance) -> list[str]:
@@ -205,16 +304,41 @@ def _homeless(instance: Instance) -> list[str]:
     asked = {
         "travel times apart from distances": instance.durations is not None,
         "windows without an end": bool(np.isinf(instance.latest).any()) and instance.windows is not None,
-        "a cost of distance": instance.distance_cost != 1.0,
-        "a cost of duration": instance.duration_cost != 0.0,
+        "a cost of duration": any(kind.duration_cost for kind in instance.types),
         "names of customers": instance.names is not None,
+        "several windows of a customer": instance.openings is not None,
+        "shipments": instance.shipments is not None,
+        "skills": instance.skills is not None or any(kind.skills for kind in instance.types),
+        "profiles": instance.profiles is not None,
+        "route costs": instance.route_costs is not None,
+        "capacities and costs of depots": any(each != Depot() for each in instance.depots or ()),
+        "a prize of 0": instance.prizes is not None and bool((instance.prizes[1 : instance.customers + 1] == 0).any()),
+        "groups that are optional, have a name, or one member": any(
+            not group.required or group.name or len(group.members) < 2 for group in instance.groups or ()
+        ),
     }
+    if _by_vehicle(instance) is not None:
+        types = instance.types
+        asked |= {
+            "as many vehicles of a type as needed, or none": any(not kind.available for kind in types),
+            "routes that begin and end elsewhere": any(kind.start != kind.end or kind.start is None for kind in types),
+            "shifts of vehicles": any(kind.shift != ALWAYS for kind in types),
+            "the most stops of a route": any(kind.max_stops is not None for kind in types),
+            "names of vehicle types": any(kind.name and not vehicle_numbers(kind.name) for kind in types),
+            "limits of some vehicles only": any(
+                len({getattr(kind, field) is None for kind in types}) > 1 for field in ("max_distance", "max_duration")
+            ),
+        }
     return [what for what, there in asked.items() if there]
 
 
-def _unsupported(specifications: dict[str, Specification], sections: dict[str, Section]) -> list[Unsupported]:
+def _unsupported(
+    specifications: Mapping[str, Specification], sections: Mapping[str, Section], problem: str
+) -> list[Unsupported]:
     """Return the keys and sections that may change the problem and that are not read, by line."""
     keys, names = NEEDED_KEYS | RULE_KEYS | WITHOUT_MEANING, NEEDED_SECTIONS | RULE_SECTIONS | WITHOUT_MEANING
+    # Elsewhere that section's columns mean other things.
+    names |= {REQUESTS} if problem == "PDPTW" else set()
     found = [Unsupported(given.line, key, key) for key, given in specifications.items() if key not in keys]
     found += [Unsupported(at.line, f"{name}_SECTION", name) for name, at in sections.items() if name not in names]
     return sorted(found)
@@ -222,34 +346,63 @@ def _unsupported(specifications: dict[str, Specification], sections: dict[str, S
 
 def _rules(
     path: FilePath,
-    specifications: dict[str, Specification],
-    sections: dict[str, Section],
-    order: Sequence[int],
+    specifications: Mapping[str, Specification],
+    sections: Mapping[str, Section],
+    nodes: Nodes,
     ignored: Collection[str],
 ) -> dict[str, Any]:
-    """Return the rules beside capacity, as an `Instance` takes them, but for the parts that are ignored."""
+    """Return what a file says beside capacity, as an `Instance` takes it, but for the parts that are ignored."""
     left_out = {field for part in ignored for field in PARTS[part]}
     rules: dict[str, Any] = {}
+    order, depots = nodes.order, nodes.depot_count
 
     def column(name: str, width: int) -> list[Row]:
         check_rows(path, f"{name}_SECTION", sections[name].rows, len(order), width, first_id=1)
         return [sections[name].rows[node] for node in order]
 
+    def each(name: str, what: str) -> list[float] | None:
+        """Numbers by node, of a section or of a line for all customers."""
+        if name in sections:
+            table = column(name, 2)
+            for line, (node, value) in table:
+                if float(value) < 0:
+                    raise InputError(f"{path}, line {line}: {what} {value} of node {node} is negative.")
+            return [float(words[1]) for _, words in table]
+        if name in specifications:
+            alone = limit_of(path, name, specifications[name])
+            return [0.0, *[alone] * (len(order) - depots), *[0.0] * (depots - 1)]
+        return None
+
+    amounts: dict[str, list[list[float]]] = {}
+    for field, name in (("deliveries", "DEMAND"), ("pickups", "BACKHAUL")):
+        if name in sections:
+            width = _width(sections[name].rows)
+            table = column(name, width)
+            check_demands(path, table, 1, depots, width - 1)
+            amounts[field] = [[float(word) for word in words[1:]] for _, words in table]
+    if amounts.keys() == {"deliveries"} and len(amounts["deliveries"][0]) == 1:
+        rules["demands"] = [amount for (amount,) in amounts["deliveries"]]
+    elif amounts:
+        rules |= amounts
+    elif REQUESTS not in sections:
+        rules["demands"] = [0.0] * len(order)
     if "TIME_WINDOW" in sections and "windows" not in left_out:
         table = column("TIME_WINDOW", 3)
-        check_windows(path, table, 1)
+        check_windows(path, table, 1, depots)
         rules["windows"] = [[float(opens), float(closes)] for _, (_, opens, closes) in table]
     served = "SERVICE_TIME" in sections or "SERVICE_TIME" in specifications
     if served and "service" not in left_out:
-        if "SERVICE_TIME" in specifications:
-            given = specifications["SERVICE_TIME"]
-            if "SERVICE_TIME" in sections:
-                raise InputError(f"{path}, line {sections['SERVICE_TIME'].line}: service times are given twice.")
-            rules["service"] = [0.0] + [_limit(path, "SERVICE_TIME", given)] * (len(order) - 1)
-        else:
-            table = column("SERVICE_TIME", 2)
-            check_service(path, table, 1)
-            rules["service"] = [float(time) for _, (_, time) in table]
+        if "SERVICE_TIME" in sections:
+            check_service(path, column("SERVICE_TIME", 2), 1, depots)
+        rules["service"] = each("SERVICE_TIME", "service time")
+    if "release" not in left_out and (release := each("RELEASE_TIME", "release time")) is not None:
+        rules["release"] = release
+    if (prizes := each("PRIZE", "prize")) is not None:
+        rules["prizes"] = [prize or np.inf for prize in prizes]
+    if REQUESTS in sections:
+        rules |= _shipments(path, column(REQUESTS, 7), nodes, left_out)
+    if "MUTUALLY_EXCLUSIVE_GROUP" in sections:
+        rules["groups"] = read_groups(path, sections["MUTUALLY_EXCLUSIVE_GROUP"], nodes)
     if "VEHICLES" in specifications and "vehicles" not in left_out:
         fleet = specifications["VEHICLES"]
         rules["vehicles"] = vehicle_number(path, fleet.line, fleet.value)
@@ -258,30 +411,46 @@ def _rules(
     limits.append(("max_duration" if served else "max_distance", "DISTANCE"))
     for field, key in limits:
         if key in specifications and field not in left_out:
-            limit = _limit(path, key, specifications[key])
+            limit = limit_of(path, key, specifications[key])
             rules[field] = min(limit, rules.get(field, limit))
+    for field, key in (("vehicle_cost", "VEHICLES_FIXED_COST"), ("distance_cost", "VEHICLES_UNIT_DISTANCE_COST")):
+        if key in specifications:
+            rules[field] = limit_of(path, key, specifications[key])
     return rules
 
 
-def _limit(path: FilePath, key: str, given: Specification) -> float:
-    value = finite(path, given.line, given.value)
-    if value < 0:
-        raise InputError(f"{path}, line {given.line}: {key} {value:.10g} must not be negative.")
-    return value
+def _shipments(path: FilePath, table: Sequence[Row], nodes: Nodes, left_out: Collection[str]) -> dict[str, Any]:
+    """Return the shipments, and the windows and services of their halves."""
+    halves = [
+        Half(line, place + 1, float(words[1]), *(partner(path, line, word) for word in words[5:]))
+        for place, (line, words) in zip(nodes.order, table, strict=True)
+    ]
+    customers = {number: node for number, node in nodes.by_number.items() if node in nodes.customers}
+    found: dict[str, Any] = {"shipments": paired(path, halves, customers)}
+    if "windows" not in left_out:
+        check_windows(path, table, 2, nodes.depot_count)
+        check_service(path, table, 4, nodes.depot_count)
+        found["windows"] = [[float(words[2]), float(words[3])] for _, words in table]
+        found["service"] = [float(words[4]) for _, words in table]
+    return found
 
 
-def _depot(path: FilePath, table: Sequence[Row], nodes: int) -> int:
-    """Return the place of the depot among the nodes of the file: the first node unless a section names another."""
+def _width(table: Sequence[Row] | None) -> int:
+    """Return how many numbers the rows of a table of amounts have: the node's, and one for each dimension."""
+    return max(2, len(table[0][1])) if table else 2
+
+
+def _depots(path: FilePath, table: Sequence[Row], nodes: int) -> list[int]:
+    """Return the places of the depots among the nodes of the file: the first node unless a section names others."""
     words = [word for _, row in table for word in row]
     if words[-1:] == ["-1"]:
         words.pop()
-    if not words:
-        return 0
-    if len(words) > 1 or not re.fullmatch(r"\d{1,9}", words[0], re.ASCII) or not 1 <= int(words[0]) <= nodes:
-        raise InputError(
-            f"{path}, line {table[0][0]}: depot {' '.join(words)[:60]!r} must be one node from 1 to {nodes}."
-        )
-    return int(words[0]) - 1
+    for word in words:
+        if not re.fullmatch(r"\d{1,9}", word, re.ASCII) or not 1 <= int(word) <= nodes:
+            raise InputError(f"{path}, line {table[0][0]}: depot {word[:60]!r} must be a node from 1 to {nodes}.")
+        if words.count(word) > 1:
+            raise InputError(f"{path}, line {table[0][0]}: depot {word[:60]!r} is named twice.")
+    return [int(word) - 1 for word in words] or [0]
 
 
 def _scan(path: FilePath, text: str) -> tuple[dict[str, Specification], dict[str, Section]]:
