@@ -212,7 +212,7 @@ def test_a_timetable_shows_loads_shifts_and_all_windows() -> None:
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["1  truck", "2  van"]
     (windows,) = axes.collections
     segments = [segment[:, 0].tolist() for segment in windows.get_segments()]  # type: ignore[attr-defined]
-    assert segments[1:3] == [[3, 5], [8, 11]]
+    assert segments == [[3, 5], [8, 11]]
     # No depot, no way to it.
     assert len([bar for bar in axes.containers[-2] if bar.get_y() > 1.5]) == 2
 
@@ -221,7 +221,7 @@ def test_windows_wider_than_the_picture_are_not_drawn() -> None:
     wide = replace(DAY, windows=np.array([[0, 900], [0, 900], [520, 540], [0, 900]], dtype=float))
     windows = plot.timetable(Solution(wide, [[1, 2], [3]])).axes[0].collections[0]
     spans = [segment[:, 0].tolist() for segment in windows.get_segments()]  # type: ignore[attr-defined]
-    assert [span for span in spans if np.isfinite(span).all()] == [[520, 540]]
+    assert spans == [[520, 540]]
     axes = plot.timetable(Solution(wide, [[1], [3]])).axes[0]
     legend = axes.get_legend()
     assert legend is not None

@@ -174,7 +174,7 @@ def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     # A window's ends may lie beyond the picture.
     margin = 0.01 * (end - begin) or 1.0
     edges = begin - margin, end + margin
-    windows = _window_lines(solution, edges)
+    windows = _window_lines(solution, edges, margin)
     loads = _load_bars(solution)
     middle = 0.08 if len(windows) else -0.1 if len(loads) else 0.0
     fine = 1.0 if number <= 40 else 0.45
@@ -198,7 +198,7 @@ def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
         )
     # Lines of many stops are thin, so as not to become an area.
     thin = min(fine, 18.0 * height / max(map(len, solution.routes)))
-    axes.hlines(*windows[:, :3].T, color=WINDOW, linewidth=thin, zorder=1)
+    axes.hlines(*windows[np.isfinite(windows[:, 1]), :3].T, color=WINDOW, linewidth=thin, zorder=1)
     axes.plot(windows[:, 3], windows[:, 0], ".", color=DARK, markersize=2.2 * fine, zorder=2)
     looks = {
         "driving": (0.08, "#7F7F7F", ""),
@@ -305,8 +305,11 @@ def _bars(solution: Solution) -> dict[str, list[tuple[float, float, float]]]:
     return bars
 
 
-def _window_lines(solution: Solution, edges: tuple[float, float]) -> npt.NDArray[np.float64]:
-    """Return heights, begins and ends of windows, and when service begins; those of a route are stacked above it."""
+def _window_lines(solution: Solution, edges: tuple[float, float], margin: float) -> npt.NDArray[np.float64]:
+    """Return heights, begins and ends of windows, and when service begins; those of a route are stacked above it.
+
+    A window as wide as the picture has no ends to see: they are NaN.
+    """
     instance = solution.instance
     if instance.windows is None:
         return np.empty((0, 4))
@@ -317,8 +320,7 @@ def _window_lines(solution: Solution, edges: tuple[float, float]) -> npt.NDArray
         for window in instance.windows_of(stop.node)
     ]
     found = np.array(lines, dtype=float)
-    # A window as wide as the picture is none to see.
-    wide = (found[:, 1] <= edges[0]) & (found[:, 2] >= edges[1])
+    wide = (found[:, 1] <= edges[0] + margin) & (found[:, 2] >= edges[1] - margin)
     found[wide, 1:3] = np.nan
     return np.empty((0, 4)) if wide.all() else found
 
