@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from neuralns import InputError, Instance, read
-from neuralns.problem.formats.spreadsheet import read_spreadsheet
+from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet
 
 STOPS = """name,x,y,demand,earliest,latest,service
 depot,0,0,,08:00,17:00,
@@ -106,6 +106,14 @@ def test_the_same_table_may_be_written_in_many_ways(tmp_path: Path, stops: str) 
 def test_older_encodings_are_understood(tmp_path: Path) -> None:
     (tmp_path / "old.csv").write_bytes("name;x;y\ndepot;0;0\nMüller;1;1\n".encode("cp1252"))
     assert read(tmp_path / "old.csv").label(1) == "Müller"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [("name,x\n", True), ("depot;0;0\n", True), ("25\t200\t1\n", False), ("1,5;2\n", False), ("NAME : a,b\n", False)],
+)  # fmt: skip
+def test_a_spreadsheet_begins_with_names(text: str, is_one: bool) -> None:
+    assert is_spreadsheet(text) == is_one
 
 
 def test_any_row_may_be_the_depot(tmp_path: Path) -> None:

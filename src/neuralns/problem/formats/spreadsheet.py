@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from math import inf
@@ -43,9 +44,11 @@ SPEED = 40.0
 
 
 def is_spreadsheet(text: str) -> bool:
-    """Tell whether a text begins with a row of separated cells, as files of other formats do not."""
+    """Tell whether a text begins with a row of separated cells, not all numbers, as files of other formats do not."""
     start = text.lstrip()
-    return separator_of(start) is not None and ":" not in start.partition("\n")[0] and "_SECTION" not in text
+    first = start.partition("\n")[0]
+    named = re.search(r"[^\s\d.,;+-]", first) is not None
+    return named and separator_of(start) is not None and ":" not in first and "_SECTION" not in text
 
 
 def is_spreadsheet_file(path: FilePath) -> bool:
