@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from matplotlib.figure import Figure
 import texts
 from neuralns import InputError, Instance, MaxIterations, Result, Solution, plot, solve
 from neuralns.experiments.comparison import Point
+from neuralns.problem.fleet import Depot, Group, Shipment, VehicleType
 
 Draw = Callable[[Result], Figure]
 EVERY_PICTURE = [plot.routes, plot.convergence, plot.operator_shares]
@@ -98,7 +100,7 @@ def test_a_timetable_shows_driving_waiting_service_and_windows() -> None:
     legend = axes.get_legend()
     assert legend is not None
     named = {text.get_text() for text in legend.get_texts()}
-    assert named == {"driving", "service", "late", "window, begin of service"}
+    assert named == {"driving", "service", "late", "load", "window, begin of service"}
 
 
 def test_a_timetable_shows_waiting_and_a_late_return() -> None:
@@ -126,6 +128,126 @@ def test_dates_are_shown_where_a_day_begins() -> None:
 def test_a_timetable_of_nothing_is_refused() -> None:
     with pytest.raises(InputError, match=r"there is no route to draw\."):
         plot.timetable(Solution(DAY, []))
+
+
+# --- Fleets, depots, pickups and optional customers. ------------------------------------------------------------------
+
+MIXED = Instance(
+    "mixed",
+    coordinates=[[0, 0], [1, 0], [2, 0], [3, 0], [4, 1], [5, 1], [6, 0], [7, 0], [9, 0], [9, 9]],
+    deliveries=[0, 4, 1, 0, 0, 0, 3, 2, 0, 0],
+    pickups=[0, 0, 2, 3, 0, 0, 0, 0, 0, 0],
+    shipments=[Shipment(4, 5, 6)],
+    windows=[[0, 50], *[[0, 60]] * 9],
+    openings={2: [(3, 5), (8, 11)]},
+    prizes=[*[np.inf] * 7, 5, np.inf, np.inf],
+    fleet=[VehicleType(10, shift=(0, 12), name="truck"), VehicleType(12, start=8, end=None, name="van")],
+    depots=[Depot(), Depot(), Depot()],
+    names=["North", *"abcdefg", "South", "West"],
+    clock="00:00",
+)
+PLAN = Solution(MIXED, [[1, 2, 3], [4, 5]], [0, 1])
+
+
+def marked(axes: Axes) -> dict[str, list[list[float]]]:
+    """Where marks are, by what they mean."""
+    return {str(marks.get_label()): np.asarray(marks.get_offsets()).tolist() for marks in axes.collections}
+
+
+def test_marks_tell_pickups_deliveries_depots_and_who_is_left_out() -> None:
+    (axes,) = plot.routes(PLAN).axes
+    places = {name: [MIXED.points[node].tolist() for node in nodes] for name, nodes in {
+        "delivery": [1], "pickup": [3, 4], "delivery and pickup": [2], "delivery of a shipment": [5],
+        "skipped": [7], "not served": [6], "depot": [0, 8], "depot, not used": [9],
+    }.items()}  # fmt: skip
+    assert marked(axes) == places
+    shapes = {np.asarray(path.get_paths()[0].vertices).tobytes() for path in axes.collections[:4]}
+    assert len(shapes) == 4
+    edges = {str(marks.get_label()): to_hex(np.asarray(marks.get_edgecolor())[0]) for marks in axes.collections}
+    assert len({edges[name] for name in ("skipped", "not served", "depot")}) == 3
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == list(places)
+    assert [text.get_text() for text in axes.texts] == ["North", "South", "West"]
+    assert axes.get_title(loc="left").endswith(", 2 routes, 1 not served, 1 skipped")
+
+
+def test_routes_are_drawn_from_and_to_their_own_depots() -> None:
+    drawn = drawn_paths(plot.routes(PLAN).axes[0])
+    legs = [[0, 1], [3, 0], [8, 4]]
+    assert sorted(drawn) == sorted(MIXED.points[part].tolist() for part in ([1, 2, 3], [4, 5], *legs))
+    tours = drawn_paths(plot.tours(PLAN, "").axes[0])
+    assert tours == [MIXED.points[[0, 1, 2, 3, 0]].tolist(), MIXED.points[[8, 4, 5]].tolist()]
+
+
+def test_a_plain_solution_has_no_legend() -> None:
+    assert plot.routes(texts.SERVED).axes[0].get_legend() is None
+    assert plot.routes(Solution(texts.TINY, [[1, 2]])).axes[0].get_legend() is None
+
+
+def test_others_of_a_group_are_no_loss() -> None:
+    group = Instance("group", [0, 1, 1, 1], 3, [[0, 0], [1, 1], [2, 2], [3, 3]], groups=[Group([1, 2])])
+    (axes,) = plot.routes(Solution(group, [[1, 3]])).axes
+    assert axes.get_title(loc="left") == "group: cost 8.49, 1 route"
+    assert marked(axes)["skipped"] == [[2, 2]]
+
+
+def test_a_timetable_shows_loads_shifts_and_all_windows() -> None:
+    (axes,) = plot.timetable(PLAN).axes
+    heights = {
+        str(bars.get_label()): [(bar.get_x(), round(bar.get_height() / 0.2, 9)) for bar in bars]
+        for bars in axes.containers
+    }
+    truck, van = PLAN.schedules
+    leaving = [stop.departure for stop in truck.stops]
+    assert heights["load"] == [
+        (truck.departure, 0.5),
+        (leaving[0], 0.1),
+        (leaving[1], 0.2),
+        (leaving[2], 0.5),
+        (van.stops[0].departure, 0.5),
+    ]
+    shifts = drawn_bars(axes)["shift"]
+    assert shifts[0] == (0, 12)
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["1  truck", "2  van"]
+    (windows,) = axes.collections
+    segments = [segment[:, 0].tolist() for segment in windows.get_segments()]  # type: ignore[attr-defined]
+    assert segments == [[3, 5], [8, 11]]
+    # No depot, no way to it.
+    assert len([bar for bar in axes.containers[-2] if bar.get_y() > 1.5]) == 2
+
+
+def test_windows_wider_than_the_picture_are_not_drawn() -> None:
+    wide = replace(DAY, windows=np.array([[0, 900], [0, 900], [520, 540], [0, 900]], dtype=float))
+    windows = plot.timetable(Solution(wide, [[1, 2], [3]])).axes[0].collections[0]
+    spans = [segment[:, 0].tolist() for segment in windows.get_segments()]  # type: ignore[attr-defined]
+    assert spans == [[520, 540]]
+    axes = plot.timetable(Solution(wide, [[1], [3]])).axes[0]
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["load", "driving", "service"]
+
+
+def test_a_return_after_the_shift_is_late() -> None:
+    short = replace(MIXED, fleet=(VehicleType(10, shift=(0, 5)), MIXED.types[1]))
+    bars = drawn_bars(plot.timetable(Solution(short, [[1, 2, 3]], [0])).axes[0])
+    assert len(bars["_back late"]) == 1
+
+
+def test_loads_of_several_dimensions_are_those_of_the_fullest() -> None:
+    two = Instance("two", None, None, [[0, 0], [0, 4]], deliveries=[[0, 0], [1, 3]], fleet=[VehicleType([10, 4])])
+    (bar,) = next(
+        bars for bars in plot.timetable(Solution(two, [[1]])).axes[0].containers if bars.get_label() == "load"
+    )
+    assert bar.get_height() == pytest.approx(0.2 * 0.75)
+
+
+@pytest.mark.parametrize("size", [(3.0, 2.0), (5.0, 3.0), (20.0, 4.0)])
+def test_pictures_of_any_size_hold_their_legends(size: tuple[float, float]) -> None:
+    for draw in (plot.routes, plot.timetable):
+        figure = Figure(figsize=size)
+        draw(PLAN, figure.subplots())
+        assert plot.to_array(figure).any()
 
 
 def test_convergence_shows_the_best_current_and_best_known_cost(result: Result) -> None:

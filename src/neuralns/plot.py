@@ -28,9 +28,13 @@ FORMATS = ("png", "pdf", "svg")
 
 # Okabe and Ito's colours, told apart with all kinds of colour vision; dashes set apart what is left.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7F7F7F", "#B8A800")
+DARK, PALE = "#222222", "#8C8C8C"
 WINDOW = "#7DBBE3"
+LOAD, ROOM, SHIFT = "#7CC4A8", "#E6F3EE", "#F3F3F3"
 LATE = "#D55E00"
 """What is late or left out."""
+NAMED_DEPOTS = 12
+"""Most depots whose names a map shows."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 MARKERS = "osD^vP"
 
@@ -39,35 +43,35 @@ Lines = Mapping[str, Sequence[tuple[float, float, float]]]
 
 
 def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
-    """Draw the routes of a solution, the legs from and to the depot lightly; customers on no route are hollow.
+    """Draw the routes of a solution, the legs from and to depots lightly; customers on no route are hollow.
 
-    Returns the figure; ``save`` writes it to a file.
+    Pickups and deliveries have marks of their own where there are both, and so have optional customers who are skipped
+    and depots that no route uses. Returns the figure; ``save`` writes it to a file.
     """
     solution = _solution(solution)
     figure, axes = _axes(axes, (7.2, 7.2))
-    points = solution.instance.points
+    instance, points = solution.instance, solution.instance.points
     for number, route in enumerate(solution.routes):
-        path = points[[0, *route, 0]]
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[number // len(COLOURS) % len(DASHES)]
-        axes.plot(*path[1:-1].T, color=colour, linestyle=dashes, linewidth=1.6, solid_capstyle="round", zorder=2)
-        for leg in (path[:2], path[-2:]):
-            axes.plot(*leg.T, color=colour, linewidth=0.6, alpha=0.35, zorder=1)
-    size = float(np.clip(1400 / solution.instance.customers, 3, 26))
-    served = points[[customer for route in solution.routes for customer in route]]
-    axes.scatter(served[:, 0], served[:, 1], s=size, color="#222222", zorder=3, linewidths=0)
-    left_out = points[list(solution.unserved)]
-    axes.scatter(
-        left_out[:, 0], left_out[:, 1], s=1.6 * size + 6, color="white", edgecolors=LATE, linewidths=1.4, zorder=3
-    )
-    axes.scatter(
-        points[:1, 0], points[:1, 1], s=110, marker="s", color="white", edgecolors="#222222", linewidths=1.6, zorder=4
-    )
+        path = points[list(route)]
+        axes.plot(*path.T, color=colour, linestyle=dashes, linewidth=1.6, solid_capstyle="round", zorder=2)
+        start, end = _ends(solution, number)
+        for leg in ((*start, route[0]), (route[-1], *end)):
+            if len(leg) > 1:
+                axes.plot(*points[list(leg)].T, color=colour, linewidth=0.6, alpha=0.35, zorder=1)
+    marks = _customer_marks(solution) | _depot_marks(solution)
+    for name, (nodes, look) in marks.items():
+        axes.scatter(*points[nodes].T, label=name, **look)
+    if 1 < len(instance.depot_nodes) <= NAMED_DEPOTS and instance.names is not None:
+        for node in instance.depot_nodes:
+            _depot_name(axes, points[node], instance.label(node))
+    # One kind of customers and of depots need no legend; who is not served is in the title.
+    if not marks.keys() <= {"customer", "not served", "depot"}:
+        columns = min(4, _columns_that_fit(axes, list(marks)))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=columns, frameon=False, fontsize=9)
     gap = "" if solution.gap is None else f", {solution.gap:.2f} % above the best known"
-    _title(
-        axes,
-        f"{solution.instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{_left_out(solution)}{gap}",
-    )
+    _title(axes, f"{instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{_left_out(solution)}{gap}")
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xticks([])
     axes.set_yticks([])
@@ -76,61 +80,208 @@ def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     return figure
 
 
+def _ends(solution: Solution, number: int) -> tuple[list[int], list[int]]:
+    """Return the depots where a route begins and ends; none of an open one."""
+    kind = solution.instance.types[solution.vehicles[number]]
+    return ([] if kind.start is None else [kind.start]), ([] if kind.end is None else [kind.end])
+
+
+def _customer_marks(solution: Solution) -> dict[str, tuple[list[int], dict[str, Any]]]:
+    """Return customers by what they are, and how each kind is marked."""
+    instance = solution.instance
+    size = float(np.clip(1400 / instance.customers, 3, 26))
+    deliveries, pickups = (amounts.max(axis=1) > 0 for amounts in instance.amounts)
+    sent = {each.pickup: "pickup" for each in instance.shipments or ()}
+    sent |= {each.delivery: "delivery of a shipment" for each in instance.shipments or ()}
+    served: dict[str, list[int]] = {}
+    for node in (customer for route in solution.routes for customer in route):
+        name = (
+            "delivery and pickup" if deliveries[node] and pickups[node] else "pickup" if pickups[node] else "delivery"
+        )
+        served.setdefault(sent.get(node, name), []).append(node)
+    if not pickups.any() and not sent:
+        served = {"customer": served["delivery"]} if served else {}
+    shapes = {
+        "customer": "o",
+        "delivery": "o",
+        "pickup": "^",
+        "delivery and pickup": "D",
+        "delivery of a shipment": "v",
+    }
+    marks: dict[str, tuple[list[int], dict[str, Any]]] = {}
+    for name in (name for name in shapes if name in served):
+        # A circle looks larger than others of its size.
+        grown = size if shapes[name] == "o" else max(1.4 * size, 9)
+        look = {"s": grown, "marker": shapes[name], "color": DARK, "zorder": 3, "linewidths": 0}
+        marks[name] = served[name], look
+    hollow = {"s": 1.6 * size + 6, "color": "white", "zorder": 3}
+    missed = list(solution.unserved)
+    passed = sorted({*solution.skipped} - {*missed})
+    if passed:
+        marks["skipped"] = passed, {**hollow, "edgecolors": PALE, "linewidths": 1.0, "s": size + 6}
+    if missed:
+        marks["not served"] = missed, {**hollow, "edgecolors": LATE, "linewidths": 1.4}
+    return marks
+
+
+def _depot_marks(solution: Solution) -> dict[str, tuple[list[int], dict[str, Any]]]:
+    """Return depots that routes use and others, and how they are marked."""
+    every = list(solution.instance.depot_nodes)
+    used = {node for number in range(len(solution.routes)) for ends in _ends(solution, number) for node in ends}
+    look = {"s": 110, "marker": "s", "color": "white", "linewidths": 1.6, "zorder": 4}
+    kinds = {
+        "depot": ([node for node in every if node in used or len(every) == 1], {**look, "edgecolors": DARK}),
+        "depot, not used": (
+            [node for node in every[1:] + every[:1] if node not in used and len(every) > 1],
+            {**look, "edgecolors": "#B0B0B0"},
+        ),
+    }
+    return {name: mark for name, mark in kinds.items() if mark[0]}
+
+
+def _depot_name(axes: Axes, point: npt.NDArray[np.float64], name: str) -> None:
+    """Write a depot's name beside its mark."""
+    from matplotlib.patheffects import withStroke
+
+    axes.annotate(
+        name if len(name) <= 24 else f"{name[:23]}\u2026", (point[0], point[1]), (8, 6), textcoords="offset points",
+        fontsize=9, zorder=5, color=DARK, parse_math=False,
+        path_effects=[withStroke(linewidth=2.5, foreground="white")],
+    )  # fmt: skip
+
+
 def timetable(solution: Solution | Result, axes: Axes | None = None) -> Figure:
     """Draw when each route is where, one line a route: driving, waiting and service, with the windows behind.
 
-    The windows of a route are stacked above its line in the order of its stops, with a dot where service begins. A
-    service that begins after its window, and a return after the depot has closed, are drawn as late.
+    The windows of a route are stacked above its line in the order of its stops, with a dot where service begins. The
+    area behind the line is what is on board, full height being the capacity of its vehicle. A service that begins after
+    its window, and a return after the depot has closed or the shift is over, are drawn as late.
     """
     solution = _solution(solution)
     if not solution.routes:
         raise InputError("there is no route to draw.")
     instance, number = solution.instance, len(solution.routes)
-    figure, axes = _axes(axes, (10.0, 1.3 + float(np.clip(20 / number, 0.15, 0.5)) * number))
+    height = float(np.clip(20 / number, 0.15, 0.5))
+    figure, axes = _axes(axes, (10.0, 1.3 + height * number))
     begin = min(plan.departure for plan in solution.schedules)
     end = max(plan.arrival for plan in solution.schedules)
+    shifts = _shifts(solution)
+    if len(shifts):
+        # Shifts are shown as far as they do not push what is done aside.
+        span = end - begin
+        begin = max(begin - span, min(begin, *shifts[:, 1]))
+        end = min(end + span, max(end, *shifts[:, 2]))
     # A window's ends may lie beyond the picture.
     margin = 0.01 * (end - begin) or 1.0
     edges = begin - margin, end + margin
-    windows = _window_lines(solution, edges)
-    middle = 0.2 if len(windows) else 0.0
+    windows = _window_lines(solution, edges, margin)
+    loads = _load_bars(solution)
+    middle = 0.08 if len(windows) else -0.1 if len(loads) else 0.0
     fine = 1.0 if number <= 40 else 0.45
-    axes.hlines(*windows[:, :3].T, color=WINDOW, linewidth=fine, zorder=1)
-    axes.plot(windows[:, 3], windows[:, 0], ".", color="#222222", markersize=2.2 * fine, zorder=2)
+    if len(shifts):
+        starts, ends = np.clip(shifts[:, 1:], *edges).T
+        axes.barh(shifts[:, 0], ends - starts, left=starts, height=0.94, color=SHIFT, label="shift", zorder=0.2)
+    if len(loads):
+        rows, starts, ends, shares = loads.T
+        low = middle + 0.38
+        plans = solution.schedules
+        away = np.array([(row, plan.departure, plan.duration) for row, plan in enumerate(plans, 1)])
+        axes.barh(away[:, 0] + low - 0.1, away[:, 2], left=away[:, 1], height=0.2, color=ROOM, zorder=1)
+        axes.barh(
+            rows + low - 0.1 * shares,
+            ends - starts,
+            left=starts,
+            height=0.2 * shares,
+            color=LOAD,
+            label="load",
+            zorder=1,
+        )
+    # Lines of many stops are thin, so as not to become an area.
+    thin = min(fine, 18.0 * height / max(map(len, solution.routes)))
+    axes.hlines(*windows[np.isfinite(windows[:, 1]), :3].T, color=WINDOW, linewidth=thin, zorder=1)
+    axes.plot(windows[:, 3], windows[:, 0], ".", color=DARK, markersize=2.2 * fine, zorder=2)
     looks = {
         "driving": (0.08, "#7F7F7F", ""),
-        "waiting": (0.24, "#F3D08A", "////"),
-        "service": (0.36, COLOURS[0], ""),
-        "late": (0.36, LATE, ""),
+        "waiting": (0.2, "#F3D08A", "////"),
+        "service": (0.3, COLOURS[0], ""),
+        "late": (0.3, LATE, ""),
         "_back late": (0.12, LATE, ""),
     }
     for name, bars in _bars(solution).items():
         rows, starts, ends = np.array(bars, dtype=float).reshape(-1, 3).T
-        height, colour, hatch = looks[name]
+        thick, colour, hatch = looks[name]
         if name in ("service", "late"):
             # A service that takes no time is seen all the same.
             ends = np.maximum(ends, starts + 0.2 * margin)
         if len(rows):
             axes.barh(
-                rows + middle, ends - starts, left=starts, height=height, color=colour, label=name, zorder=3,
+                rows + middle, ends - starts, left=starts, height=thick, color=colour, label=name, zorder=3,
                 hatch=hatch, edgecolor="white", linewidth=0.0 if hatch else 0.4,
             )  # fmt: skip
     if len(windows):
-        dot = {"marker": ".", "markerfacecolor": "#222222", "markeredgewidth": 0}
+        dot = {"marker": ".", "markerfacecolor": DARK, "markeredgewidth": 0}
         axes.plot([], [], color=WINDOW, label="window, begin of service", **dot)  # type: ignore[arg-type]
-    _title(axes, f"{instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{_left_out(solution)}")
+    title = f"{instance.name}: cost {format_cost(solution.cost)}, {_count(solution)}{_left_out(solution)}"
+    entries = axes.get_legend_handles_labels()[1]
+    columns = _columns_that_fit(axes, entries)
+    lines = -(-len(entries) // columns)
+    # The legend stands beside the title if both fit, else below it.
+    beside = lines == 1 and 0.09 * len(title) + _width_of(entries) < _width_of_axes(axes)
+    _title(axes, title, 6.0 if beside else 6.0 + 16.0 * lines)
     axes.set_xlim(*edges)
     axes.set_ylim(number + 0.6, 0.4)
-    shown = range(1, number + 1) if number <= 60 else [1, *range(5, number + 1, 5)]
-    axes.set_yticks(list(shown))
-    axes.tick_params(axis="y", length=0, labelsize=9 if number <= 40 else 8)
-    axes.set_ylabel("route")
+    _route_axis(axes, solution)
     _time_axis(axes, instance, end - begin)
     axes.grid(axis="x", color="#E5E5E5", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5, frameon=False, fontsize=9, borderaxespad=0.2)
+    look: dict[str, Any] = {"ncols": columns, "frameon": False, "fontsize": 9, "borderaxespad": 0.2}
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), **look)
     _clean(axes)
     return figure
+
+
+def _route_axis(axes: Axes, solution: Solution) -> None:
+    """Let ticks stand at routes, with the types of their vehicles where there are several."""
+    instance, number = solution.instance, len(solution.routes)
+    shown = list(range(1, number + 1) if number <= 60 else [1, *range(5, number + 1, 5)])
+    texts = [str(row) for row in shown]
+    if len(instance.types) > 1 and number <= 60:
+        names = [instance.type_name(kind) for kind in solution.vehicles]
+        texts = [f"{row}  {name if len(name) <= 20 else name[:19] + chr(0x2026)}" for row, name in enumerate(names, 1)]
+    axes.set_yticks(shown, texts, parse_math=False)
+    axes.tick_params(axis="y", length=0, labelsize=9 if number <= 40 else 8)
+    axes.set_ylabel("route")
+
+
+def _shifts(solution: Solution) -> npt.NDArray[np.float64]:
+    """Return when shifts begin and end, each with the number of its route; none where there is but the depot's."""
+    types = solution.instance.types
+    if not any(np.isfinite(types[kind].shift).any() for kind in solution.vehicles):
+        return np.empty((0, 3))
+    plans = zip(solution.vehicles, solution.schedules, strict=True)
+    found = [
+        (
+            row,
+            types[kind].shift[0] if np.isfinite(types[kind].shift[0]) else plan.departure,
+            types[kind].shift[1] if np.isfinite(types[kind].shift[1]) else plan.arrival,
+        )
+        for row, (kind, plan) in enumerate(plans, 1)
+    ]
+    return np.array(found, dtype=float)
+
+
+def _load_bars(solution: Solution) -> npt.NDArray[np.float64]:
+    """Return how full vehicles are, in the fullest dimension: the route, from when to when, and the share."""
+    bars = []
+    for row, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
+        capacity = np.maximum(solution.instance.types[kind].capacity, 1e-12)
+        times = [plan.departure, *(stop.departure for stop in plan.stops), plan.arrival]
+        loads = [plan.loads, *(stop.loads for stop in plan.stops)]
+        for since, until, load in zip(times, times[1:], loads, strict=False):
+            share = float(np.clip(np.max(np.array(load) / capacity), 0.0, 1.1))
+            if share > 0 and until > since:
+                bars.append((row, since, until, share))
+    return np.array(bars, dtype=float).reshape(-1, 4)
 
 
 def _bars(solution: Solution) -> dict[str, list[tuple[float, float, float]]]:
@@ -138,31 +289,40 @@ def _bars(solution: Solution) -> dict[str, list[tuple[float, float, float]]]:
     instance, allowed = solution.instance, lateness_allowed(solution.instance)
     kinds = ("driving", "waiting", "service", "late", "_back late")
     bars: dict[str, list[tuple[float, float, float]]] = {name: [] for name in kinds}
-    for row, plan in enumerate(solution.schedules, 1):
+    for row, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
         now = plan.departure
-        for stop in plan.stops:
+        for place, stop in enumerate(plan.stops):
             late = stop.start > instance.latest[stop.node] + allowed
-            bars["driving"].append((row, now, stop.arrival))
+            if place or plan.start is not None:
+                bars["driving"].append((row, now, stop.arrival))
             if stop.waiting > 0:
                 bars["waiting"].append((row, stop.arrival, stop.start))
             bars["late" if late else "service"].append((row, stop.start, stop.departure))
             now = stop.departure
-        back_late = plan.arrival > instance.latest[0] + allowed
-        bars["_back late" if back_late else "driving"].append((row, now, plan.arrival))
+        if plan.end is not None:
+            closes = min(float(instance.latest[plan.end]), instance.types[kind].shift[1])
+            bars["_back late" if plan.arrival > closes + allowed else "driving"].append((row, now, plan.arrival))
     return bars
 
 
-def _window_lines(solution: Solution, edges: tuple[float, float]) -> npt.NDArray[np.float64]:
-    """Return heights, begins and ends of windows, and when service begins; those of a route are stacked above it."""
-    windows = solution.instance.windows
-    if windows is None:
+def _window_lines(solution: Solution, edges: tuple[float, float], margin: float) -> npt.NDArray[np.float64]:
+    """Return heights, begins and ends of windows, and when service begins; those of a route are stacked above it.
+
+    A window as wide as the picture has no ends to see: they are NaN.
+    """
+    instance = solution.instance
+    if instance.windows is None:
         return np.empty((0, 4))
     lines = [
-        (row - 0.42 + 0.36 * (place + 0.5) / len(plan.stops), *np.clip(windows[stop.node], *edges), stop.start)
+        (row - 0.46 + 0.36 * (place + 0.5) / len(plan.stops), *np.clip(window, *edges), stop.start)
         for row, plan in enumerate(solution.schedules, 1)
         for place, stop in enumerate(plan.stops)
+        for window in instance.windows_of(stop.node)
     ]
-    return np.array(lines, dtype=float)
+    found = np.array(lines, dtype=float)
+    wide = (found[:, 1] <= edges[0] + margin) & (found[:, 2] >= edges[1] - margin)
+    found[wide, 1:3] = np.nan
+    return np.empty((0, 4)) if wide.all() else found
 
 
 def _time_axis(axes: Axes, instance: Instance, span: float) -> None:
@@ -170,8 +330,9 @@ def _time_axis(axes: Axes, instance: Instance, span: float) -> None:
     axes.set_xlabel("time")
     if instance.clock is None:
         return
-    days = 1440 * int(np.ceil(span / 1440 / 12))
-    step = next((step for step in (5, 10, 15, 30, 60, 120, 180, 360, 720) if span / step <= 12), days)
+    most = float(np.clip(_width_of_axes(axes) / 0.7, 2, 12))
+    days = 1440 * int(np.ceil(span / 1440 / most))
+    step = next((step for step in (5, 10, 15, 30, 60, 120, 180, 360, 720) if span / step <= most), days)
     low, high = axes.get_xlim()
     ticks = np.arange(np.ceil(low / step) * step, high, step)
     texts = [instance.at(tick, exact=False) for tick in ticks]
@@ -190,7 +351,8 @@ def tours(solution: Solution, title: str, axes: Axes | None = None) -> Figure:
     for number, route in enumerate(solution.routes):
         colour = COLOURS[number % len(COLOURS)]
         dashes = DASHES[number // len(COLOURS) % len(DASHES)]
-        axes.plot(*points[[0, *route, 0]].T, color=colour, linestyle=dashes, linewidth=1.4, zorder=1)
+        start, end = _ends(solution, number)
+        axes.plot(*points[[*start, *route, *end]].T, color=colour, linestyle=dashes, linewidth=1.4, zorder=1)
     routed = {customer for route in solution.routes for customer in route}
     size = float(np.clip(700 / solution.instance.customers, 8, 30))
     for customer in range(1, solution.instance.customers + 1):
@@ -204,9 +366,8 @@ def tours(solution: Solution, title: str, axes: Axes | None = None) -> Figure:
             linewidths=0 if on_tour else 1.8,
             zorder=3,
         )
-    axes.scatter(
-        points[0, 0], points[0, 1], s=70, marker="s", color="white", edgecolors="#222222", linewidths=1.4, zorder=4
-    )
+    depots = points[list(solution.instance.depot_nodes)]
+    axes.scatter(depots[:, 0], depots[:, 1], s=70, marker="s", color="white", edgecolors=DARK, linewidths=1.4, zorder=4)
     _title(axes, title)
     axes.margins(0.08)
     axes.set_xticks([])
@@ -521,7 +682,14 @@ def _count(solution: Solution) -> str:
 
 
 def _left_out(solution: Solution) -> str:
-    return f", {len(solution.unserved)} not served" if solution.unserved else ""
+    instance = solution.instance
+    # Of a group that is served the others are no loss.
+    passed = sum(
+        customer not in instance.group_of or instance.prize(customer) > 0
+        for customer in {*solution.skipped} - {*solution.unserved}
+    )
+    missed = f", {len(solution.unserved)} not served" if solution.unserved else ""
+    return missed + (f", {passed} skipped" if passed else "")
 
 
 def _solution(source: Solution | Result) -> Solution:
@@ -544,8 +712,25 @@ def _columns(points: Sequence[tuple[float, float, float]]) -> tuple[npt.NDArray[
     return tuple(np.array(sorted(points), dtype=float).T)
 
 
-def _title(axes: Axes, text: str) -> None:
-    axes.set_title(text, loc="left", fontsize=11, parse_math=False)
+def _width_of_axes(axes: Axes) -> float:
+    """Return how wide axes are, in inches."""
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    return float(axes.get_window_extent().width / figure.dpi)
+
+
+def _width_of(entries: Sequence[str]) -> float:
+    """Return about how wide a legend of one line is, in inches."""
+    return sum(0.55 + 0.075 * len(entry) for entry in entries)
+
+
+def _columns_that_fit(axes: Axes, entries: Sequence[str]) -> int:
+    """Return how many columns a legend may have."""
+    return max(1, min(len(entries), int(len(entries) * _width_of_axes(axes) / _width_of(entries))))
+
+
+def _title(axes: Axes, text: str, pad: float | None = None) -> None:
+    axes.set_title(text, loc="left", fontsize=11, pad=pad, parse_math=False)
 
 
 def _clean(axes: Axes) -> None:

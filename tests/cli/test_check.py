@@ -43,7 +43,9 @@ def test_a_feasible_solution_is_costed(files: tuple[Path, Path]) -> None:
         "best_known": 40,
         "gap": pytest.approx(-10),
         "routes": 2,
+        "vehicles": [],
         "unserved": [],
+        "skipped": [],
         "faults": [],
     }
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+import neuralns.files
 import neuralns.search.solve
 from commands import invoke
-from neuralns import Instance, MaxIterations, Result, Solution, read_solution, solve
+from neuralns import InputError, Instance, MaxIterations, Result, Solution, read_solution, solve
 from neuralns.problem.formats.spreadsheet import read_spreadsheet
 
 STOPS = """name,x,y,demand,earliest,latest,service
@@ -204,3 +205,89 @@ def test_what_was_written_can_be_read_again(folder: Path, routes: list[list[int]
     instance = read_spreadsheet("stops.csv", "fleet.csv")
     assert read_solution(instance, "routes.csv").routes == ((1, 2), (3,))
     assert invoke("solve", "stops.csv", "--vehicles", "fleet.csv", "-o", "routes.csv").code == 0
+
+
+# --- Mixed fleets. ----------------------------------------------------------------------------------------------------
+
+MIXED = """name,type,x,y,delivery,pickup,prize,skills
+North,depot,0,0,,,,
+A,,30,40,4,,,
+B,,60,80,,5,,
+C,,0,55,6,,30,
+D,,0,10,1,,7.5,
+E,,5,10,1,,,crane
+South,depot,90,90,,,,
+"""
+TYPES = """name,number,capacity,depot,skills
+truck,1,10,North,crane
+van,2,8,South,
+"""
+
+
+@pytest.fixture
+def mixed(folder: Path, routes: list[list[int]]) -> Path:
+    """The folder with a mixed fleet instead, of which a search finds three routes."""
+    (folder / "stops.csv").write_text(MIXED)
+    (folder / "fleet.csv").write_text(TYPES)
+    routes[:] = [[1, 5], [2]]
+    return folder
+
+
+LOST = ["stops: 2 optional customers skipped, prizes of 37.5 lost:", "  C: 30", "  D: 7.5"]
+
+
+def test_vehicles_and_prizes_lost_are_printed(mixed: Path) -> None:
+    outcome = invoke("solve", "stops.csv", "--vehicles", "fleet.csv", "--output", "routes.csv", "--quiet")
+    assert outcome.code == 0, outcome.stderr
+    rest = [line.rstrip() for line in outcome.stdout.splitlines()[2:]]
+    assert rest == ["stops: routes: 1 by truck, 1 by van", *LOST, "routes written to routes.csv"]
+    rows = (mixed / "routes.csv").read_text().splitlines()
+    assert rows[0] == "route,vehicle,stop,name,arrival,departure,delivery,pickup,load"
+    assert (rows[1], rows[5], rows[-1]) == ("1,truck,0,North,,,,,5", "2,van,0,South,,,,,0", "skipped,,,D,,,,,")
+    outcome = invoke("check", "stops.csv", "routes.csv", "--vehicles", "fleet.csv")
+    assert (outcome.code, outcome.stdout.splitlines()[1:]) == (0, ["stops: routes: 1 by truck, 1 by van", *LOST])
+
+
+def test_vehicles_and_prizes_lost_are_in_the_json(mixed: Path) -> None:
+    found = invoke("solve", "stops.csv", "--vehicles", "fleet.csv", "--quiet", "--json").json
+    assert (found["vehicles"], found["unserved"], found["objective"]) == (["truck", "van"], [], "distance")
+    assert found["skipped"] == [
+        {"customer": 3, "name": "C", "prize": 30},
+        {"customer": 4, "name": "D", "prize": 7.5},
+    ]
+
+
+@pytest.mark.filterwarnings("default::neuralns.errors.InputWarning")
+def test_routes_that_no_folder_takes_are_printed_with_all_there_is(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: Any) -> None:
+        raise InputError("routes.csv: cannot be written.")
+
+    monkeypatch.setattr(neuralns.files, "write_or_rescue", full)
+    outcome = invoke("solve", "stops.csv", "--vehicles", "fleet.csv", "--output", "routes.csv", "--quiet")
+    assert (outcome.code, "cannot be written" in outcome.stderr) == (2, True)
+    assert "1,truck,2,E,,,1,0,0" in [line.rstrip() for line in outcome.stdout.splitlines()]
+
+
+def test_whom_only_a_used_up_type_can_serve_may_be_left_out(mixed: Path) -> None:
+    (mixed / "routes.csv").write_text("route,name,vehicle\n1,A,truck\n2,B,van\n")
+    arguments = ("check", "stops.csv", "routes.csv", "--vehicles", "fleet.csv")
+    outcome = invoke(*arguments)
+    assert (outcome.code, outcome.stdout.splitlines()[2:4]) == (
+        0,
+        ["stops: 1 customer not served:", "  E: it is on no route"],
+    )
+    (mixed / "routes.csv").write_text("route,name,vehicle\n1,A,van\n2,B,van\n")
+    assert invoke(*arguments, "--json").stdout.count("customer E is not visited.") == 1
+
+
+def test_who_is_left_out_of_a_mixed_fleet_is_told_so(mixed: Path, routes: list[list[int]]) -> None:
+    routes[:] = [[1, 5]]
+    found = invoke("solve", "stops.csv", "--vehicles", "fleet.csv", "--quiet", "--json").json
+    assert found["unserved"] == [
+        {"customer": 2, "name": "B", "reason": "no place was found for it on the routes of 3 vehicles"}
+    ]
+    (mixed / "fleet.csv").write_text(TYPES.replace("van,2", "van,any"))
+    found = invoke("solve", "stops.csv", "--vehicles", "fleet.csv", "--quiet", "--json").json
+    assert found["unserved"][0]["reason"] == "no place was found for it on any route"

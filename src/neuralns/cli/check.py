@@ -58,7 +58,15 @@ def check(
 
         neuralns check stops.csv routes.csv --vehicles fleet.csv --plot-timetable day.png
     """
-    from neuralns.cli.unserved import inexcusable_faults, print_unserved, unserved_with_reasons
+    from neuralns.cli.unserved import (
+        inexcusable_faults,
+        print_skipped,
+        print_unserved,
+        print_vehicles,
+        skipped_with_prizes,
+        unserved_with_reasons,
+        vehicle_names,
+    )
     from neuralns.plot import check_plot_path, format_cost, routes, save, timetable
     from neuralns.problem.formats.detect import read_solution
 
@@ -86,7 +94,9 @@ def check(
             "best_known": problem.best_known,
             "gap": answer.gap if known and not faults else None,
             "routes": len(answer.routes),
+            "vehicles": vehicle_names(answer),
             "unserved": left_out,
+            "skipped": skipped_with_prizes(answer),
             "faults": faults,
         }
         print(json.dumps(facts))
@@ -99,8 +109,10 @@ def check(
         console.print(f"{problem.name}: {verdict}, {cost}, {number}{gap}")
         for fault in faults:
             console.print(f"  {fault}")
+        print_vehicles(console, problem.name, vehicle_names(answer))
         excused = [each for each in left_out if f"customer {each['name']} is not visited." not in faults]
         print_unserved(console, problem.name, excused)
+        print_skipped(console, problem.name, skipped_with_prizes(answer))
     for path, draw in pictures if known else []:
         save(draw(answer), path)
     if faults:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from neuralns.cli import options
-from neuralns.cli.printing import objective_of, plain_console
+from neuralns.cli.printing import objective_of, plain_console, print_rows
 
 if TYPE_CHECKING:
     from neuralns.problem.instance import Instance
@@ -45,40 +45,185 @@ def info(
     problem = options.read_problem(
         instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
     )
-    demand = float(problem.demands.sum())
-    facts: dict[str, object] = {
+    facts: dict[str, Any] = {
         "instance": problem.name,
+        "variant": in_words(problem),
         "customers": problem.customers,
-        "capacity": problem.capacity,
-        "total_demand": demand,
-        "least_vehicles": max(1, math.ceil(demand / problem.capacity - 1e-9)),
+        **_goods(problem),
         "distances": "matrix" if problem.matrix is not None else "Euclidean",
         "rounding": problem.rounding,
         "vehicle_cost": problem.vehicle_cost,
         "best_known": problem.best_known,
     }
+    if problem.fleet_matters:
+        del facts["vehicle_cost"]
     if problem.coordinates is not None:
         (left, low), (right, high) = problem.coordinates.min(axis=0), problem.coordinates.max(axis=0)
         facts["x_range"], facts["y_range"] = [float(left), float(right)], [float(low), float(high)]
     facts |= _rules(problem)
+    tables = {"fleet": _fleet(problem), "depots": _depots(problem)}
     if as_json:
-        print(json.dumps(facts))
+        print(json.dumps(facts | {name: rows for name, rows in tables.items() if rows}))
         return
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in facts.items():
         if value is None:
             text = "not known"
+        elif name in ("total_delivery", "total_pickup"):
+            text = ", ".join(map(format_cost, value))
         elif isinstance(value, list):
             show = problem.at if name == "horizon" else "{:g}".format
             text = " to ".join("any" if bound is None else show(bound) for bound in value)
         elif name in ("windows", "window_width"):
-            text = f"{100 * value:.0f} % of the {'customers' if name == 'windows' else 'horizon'}"  # type: ignore[operator]
+            text = f"{100 * value:.0f} % of the {'customers' if name == 'windows' else 'horizon'}"
         elif isinstance(value, bool):
             text = "yes" if value else "no"
         else:
             text = format_cost(value) if isinstance(value, float) else str(value)
         table.add_row(name.replace("_", " "), text)
-    plain_console().print(table)
+    console = plain_console()
+    console.print(table)
+    for name, rows in tables.items():
+        if rows:
+            console.print()
+            print_rows(console, {"fleet": "vehicle", "depots": "depot"}[name], _columns(problem, rows))
+
+
+def in_words(problem: Instance) -> str:
+    """Name the variant of an instance: its customers, and what there is beside one depot and vehicles of one kind.
+
+    >>> from neuralns import Instance
+    >>> in_words(Instance("two", [0, 1, 1], 1, [[0, 0], [3, 4], [5, 6]], windows=[[0, 9], [2, 7], [0, 9]]))
+    '2 customers with windows'
+    """
+    people = range(1, problem.customers + 1)
+    optional = sum(not problem.required(node) and node not in problem.group_of for node in people)
+    deliveries, pickups = (amounts[1 : problem.customers + 1].any(axis=1) for amounts in problem.amounts)
+    both, up = int((deliveries & pickups).sum()), int((pickups & ~deliveries).sum())
+    narrow = problem.windows is not None and bool(_narrow(problem).any())
+    served = f"{_number(problem.customers, 'customer')}{' with windows' if narrow else ''}"
+    depots = problem.depots or ()
+    parts = {
+        _number(len(problem.types), "vehicle type"): len(problem.types) > 1,
+        _number(len(depots), "depot"): len(depots) > 1,
+        "capacities of depots": any(depot.capacity is not None for depot in depots),
+        "costs of opening depots": any(depot.cost > 0 for depot in depots),
+        f"{optional} optional": optional,
+        _number(len(problem.groups or ()), "group"): problem.groups,
+        _number(len(problem.shipments or ()), "shipment"): problem.shipments,
+        _number(up, "backhaul" if problem.backhauls else "pickup"): up,
+        f"{both} with delivery and pickup": both,
+        f"goods in {problem.dimensions} dimensions": problem.dimensions > 1,
+        f"{len(problem.openings or ())} with several windows": problem.openings,
+        "release times": problem.release is not None,
+        f"{len(problem.skills or ())} in need of skills": problem.skills,
+        "open routes": any(kind.start is None or kind.end is None for kind in problem.types),
+        _number(len(problem.profiles or ()), "profile"): problem.profiles,
+        f"own costs ({', '.join(cost.name for cost in problem.route_costs or ())})": problem.route_costs,
+    }
+    return ", ".join([served, *(words for words, there in parts.items() if there)])
+
+
+def _goods(problem: Instance) -> dict[str, Any]:
+    """Return what vehicles carry in all, and what one carries where all are alike."""
+    if not problem.general:
+        demand = float(problem.demands.sum())
+        least = max(1, math.ceil(demand / problem.capacity - 1e-9))
+        return {"capacity": problem.capacity, "total_demand": demand, "least_vehicles": least}
+    totals = {
+        name: amounts.sum(axis=0).tolist()
+        for name, amounts in zip(("total_delivery", "total_pickup"), problem.amounts, strict=True)
+        if amounts.any()
+    }
+    return ({} if problem.fleet_matters else {"capacity": problem.capacity}) | totals
+
+
+def _fleet(problem: Instance) -> list[dict[str, Any]]:
+    """Return the types of vehicles where there is more to them than the instance itself says."""
+    if not problem.fleet_matters:
+        return []
+    profiles = [None, *(profile.name or number for number, profile in enumerate(problem.profiles or (), 1))]
+    return [
+        {
+            "name": problem.type_name(number),
+            "number": kind.available,
+            "capacity": list(kind.capacity),
+            "fixed_cost": kind.fixed_cost,
+            "distance_cost": kind.distance_cost,
+            "duration_cost": kind.duration_cost,
+            "start": None if kind.start is None else problem.label(kind.start),
+            "end": None if kind.end is None else problem.label(kind.end),
+            "shift": [time if math.isfinite(time) else None for time in kind.shift],
+            "max_distance": kind.max_distance,
+            "max_duration": kind.max_duration,
+            "max_stops": kind.max_stops,
+            "skills": sorted(kind.skills),
+            "profile": profiles[kind.profile],
+        }
+        for number, kind in enumerate(problem.types)
+    ]
+
+
+def _depots(problem: Instance) -> list[dict[str, Any]]:
+    """Return the depots where there are several, or something to the only one."""
+    return [
+        {
+            "name": problem.label(node),
+            "window": [time if math.isfinite(time) else None for time in problem.windows_of(node)[0]],
+            "capacity": None if depot.capacity is None else list(depot.capacity),
+            "opening_cost": depot.cost,
+        }
+        for node, depot in zip(problem.depot_nodes, problem.depots or (), strict=False)
+    ]
+
+
+USUAL: dict[str, Any] = {
+    "fixed_cost": 0.0, "distance_cost": 1.0, "duration_cost": 0.0, "shift": [None, None], "skills": [],
+    "window": [0.0, None], "opening_cost": 0.0,
+}  # fmt: skip
+"""What need not be said of types of vehicles and of depots, beside None."""
+
+
+def _columns(problem: Instance, rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Return rows as people read them, without what is as usual in all of them."""
+    usual = dict(USUAL)
+    if len(problem.depot_nodes) == 1:
+        usual |= {"start": problem.label(0), "end": problem.label(0)}
+    kept = [name for name in rows[0] if any(row[name] != usual.get(name) for row in rows)]
+    return [{name: _shown(problem, name, row[name]) for name in kept} for row in rows]
+
+
+def _shown(problem: Instance, name: str, value: Any) -> str:
+    if value is None:
+        return {"number": "any", "start": "none", "end": "none"}.get(name, "")
+    if value == [None, None]:
+        return "any"
+    if name in ("shift", "window"):
+        return " to ".join("any" if time is None else problem.at(time) for time in value)
+    if isinstance(value, list):
+        return ", ".join(each if isinstance(each, str) else f"{each:.10g}" for each in value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _horizon(problem: Instance) -> tuple[float, float]:
+    """Return from when to when any depot is open."""
+    nodes = list(problem.depot_nodes)
+    return float(problem.earliest[nodes].min()), float(problem.latest[nodes].max())
+
+
+def _narrow(problem: Instance) -> Any:
+    """Return which customers have a window narrower than the horizon, or several."""
+    import numpy as np
+
+    assert problem.windows is not None
+    opens, closes = _horizon(problem)
+    begin, end = problem.windows[1 : problem.customers + 1].T
+    several = np.isin(np.arange(1, problem.customers + 1), list(problem.openings or ()))
+    return (begin > opens) | (end < closes) | several
 
 
 def _rules(problem: Instance) -> dict[str, Any]:
@@ -89,16 +234,16 @@ def _rules(problem: Instance) -> dict[str, Any]:
 
     facts: dict[str, Any] = {}
     if problem.windows is not None:
-        opens, closes = problem.windows[0].tolist()
+        opens, closes = _horizon(problem)
         # A window counts if it is narrower than the horizon, and only that part of it which lies within.
-        begin, end = np.clip(problem.windows[1:], opens, closes).T
-        narrow = (begin > opens) | (end < closes)
+        spans = [np.clip(problem.windows_of(node), opens, closes) for node in range(1, problem.customers + 1)]
+        widths, narrow = np.array([(span[:, 1] - span[:, 0]).sum() for span in spans]), _narrow(problem)
         facts["horizon"] = [opens, closes if math.isfinite(closes) else None]
         facts["windows"] = float(narrow.mean())
         if math.isfinite(closes) and closes > opens and narrow.any():
-            facts["window_width"] = float((end - begin)[narrow].mean()) / (closes - opens)
+            facts["window_width"] = float(widths[narrow].mean()) / (closes - opens)
     if problem.service is not None:
-        facts["mean_service"] = float(problem.service[1:].mean())
+        facts["mean_service"] = float(problem.service[1 : problem.customers + 1].mean())
     if problem.durations is not None:
         facts["durations"] = "matrix"
     for what in ("vehicles", "max_duration", "max_distance"):

@@ -8,15 +8,18 @@ from __future__ import annotations
 import io
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 
 if TYPE_CHECKING:
     from neuralns.problem.instance import Instance
 
+SHOWN_ROWS = 20
+"""So many rows of a table are printed; the others are counted."""
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that steer a terminal, turn the direction of a text or break its lines."""
 
@@ -62,9 +65,26 @@ def objective_of(instance: Instance) -> str:
     >>> objective_of(one), objective_of(one.with_vehicle_cost(100))
     ('distance', 'distance=1,vehicles=100')
     """
-    costs = {"distance": instance.distance_cost, "duration": instance.duration_cost, "vehicles": instance.vehicle_cost}
+    if len({(kind.distance_cost, kind.duration_cost, kind.fixed_cost) for kind in instance.types}) > 1:
+        return "by vehicle type"
+    kind = instance.types[0]
+    costs = {"distance": kind.distance_cost, "duration": kind.duration_cost, "vehicles": kind.fixed_cost}
     weights = {name: cost for name, cost in costs.items() if cost > 0}
     for name in ("distance", "duration"):
         if weights == {name: 1}:
             return name
     return ",".join(f"{name}={cost:.10g}" for name, cost in weights.items())
+
+
+def print_rows(console: Console, first: str, rows: Sequence[Mapping[str, str]]) -> None:
+    """Print rows as a table; the first column, of names, is called ``first``."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for place, name in enumerate(rows[0]):
+        table.add_column(name.replace("_", " ") if place else first, no_wrap=True)
+    for row in rows[:SHOWN_ROWS]:
+        table.add_row(*row.values())
+    # A figure is never cut: on a narrow terminal lines wrap.
+    console.width = max(console.width, 160)
+    console.print(table)
+    if len(rows) > SHOWN_ROWS:
+        console.print(f"and {len(rows) - SHOWN_ROWS} more")

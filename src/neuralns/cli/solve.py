@@ -124,14 +124,19 @@ def solve(
     from neuralns.cli.unserved import (
         announce_unservable,
         check_somebody_can_be_served,
+        print_skipped,
         print_unserved,
+        print_vehicles,
+        skipped_with_prizes,
         unserved_with_reasons,
+        vehicle_names,
     )
     from neuralns.files import check_writable
     from neuralns.operators.portfolio import make_portfolio
     from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
-    from neuralns.problem.formats.detect import check_solution_path, is_own_solution
+    from neuralns.problem.formats.detect import check_solution_path, is_own_solution, write_solution
+    from neuralns.problem.formats.route_table import route_table_text
     from neuralns.problem.instance import objective_costs
     from neuralns.search.setup import initial_solution, portfolio_of
     from neuralns.search.solve import solve
@@ -215,6 +220,7 @@ def solve(
     messages = plain_console(stderr=True)
     found: list[dict[str, Any]] = []
     written: dict[tuple[str, str], str | None] = {}
+    whole: dict[str, str] = {}
     astray = False
     for problem in problems:
         announce_unservable(messages, problem)
@@ -248,6 +254,7 @@ def solve(
                     place = written[what, problem.name] = _kept(write, target)
                     astray = astray or place != target
             solved = result.best.instance
+            whole[problem.name] = route_table_text(result.best)
             found.append(
                 {
                     "instance": problem.name,
@@ -256,7 +263,9 @@ def solve(
                     "best_known": solved.best_known,
                     "gap": result.gap,
                     "routes": result.routes,
+                    "vehicles": vehicle_names(result.best),
                     "unserved": unserved_with_reasons(result.best),
+                    "skipped": skipped_with_prizes(result.best),
                     "feasible": result.feasible,
                     "iterations": result.iterations,
                     "runtime": result.runtime,
@@ -310,7 +319,9 @@ def solve(
     console.width = max(console.width, 160)
     console.print(table)
     for row in found:
+        print_vehicles(console, row["instance"], row["vehicles"])
         print_unserved(console, row["instance"], row["unserved"])
+        print_skipped(console, row["instance"], row["skipped"])
     for problem in problems[: len(found)]:
         for what, pattern in (
             ("routes", output),
@@ -323,7 +334,8 @@ def solve(
     for row in found:
         if ("routes", row["instance"]) in written and written["routes", row["instance"]] is None:
             # No folder took them; whoever reads this can still copy them.
-            console.print(row["instance"], *(" ".join(map(str, route)) for route in row["routes"]), sep="\n")
+            plain = (" ".join(map(str, route)) for route in row["routes"])
+            console.print(row["instance"], *([whole[row["instance"]]] if row["vehicles"] else plain), sep="\n")
     if astray:
         raise typer.Exit(2)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -49,7 +51,8 @@ def unserved_with_reasons(solution: Solution, otherwise: str | None = None) -> l
     """
     instance, reasons = solution.instance, solution.instance.unservable
     if otherwise is None:
-        routes = f"the routes of {instance.vehicles} vehicles" if (instance.vehicles or 0) > 1 else "the route"
+        number = instance.vehicles
+        routes = "any route" if number is None else f"the routes of {number} vehicles" if number > 1 else "the route"
         otherwise = f"no place was found for it on {routes}"
     return [
         {"customer": customer, "name": instance.label(customer), "reason": reasons.get(customer, otherwise)}
@@ -57,12 +60,66 @@ def unserved_with_reasons(solution: Solution, otherwise: str | None = None) -> l
     ]
 
 
+def skipped_with_prizes(solution: Solution) -> list[dict[str, Any]]:
+    """Return the optional customers that a solution leaves out, each with its number, its name and the prize lost.
+
+    Of a shipment only the pickup is named, and of a group that is served nobody else.
+    """
+    instance = solution.instance
+    passed = {each.delivery for each in instance.shipments or ()} | {*solution.unserved}
+    passed |= {node for node in instance.group_of if instance.prize(node) == 0}
+    return [
+        {"customer": customer, "name": instance.label(customer), "prize": instance.prize(customer)}
+        for customer in solution.skipped
+        if customer not in passed
+    ]
+
+
+def print_skipped(console: Console, name: str, skipped: list[dict[str, Any]]) -> None:
+    """Name the optional customers that a result leaves out, those with the largest prizes first."""
+    if skipped:
+        lost = sum(each["prize"] for each in skipped)
+        _print(
+            console,
+            f"{name}: {len(skipped)} optional customer{'' if len(skipped) == 1 else 's'} skipped, prizes of "
+            f"{lost:.10g} lost:",
+            [f"{each['name']}: {each['prize']:.10g}" for each in sorted(skipped, key=lambda each: -each["prize"])],
+        )
+
+
+def vehicle_names(solution: Solution) -> list[str]:
+    """Return the type of each route's vehicle, where there are several types."""
+    instance = solution.instance
+    return [instance.type_name(kind) for kind in solution.vehicles] if len(instance.types) > 1 else []
+
+
+def print_vehicles(console: Console, name: str, vehicles: Sequence[str]) -> None:
+    """Say how many routes are driven by vehicles of which type."""
+    if vehicles:
+        counts = ", ".join(f"{number} by {kind}" for kind, number in Counter(vehicles).items())
+        console.print(f"{name}: routes: {counts}", soft_wrap=True)
+
+
 def inexcusable_faults(solution: Solution) -> list[str]:
     """Return the faults of a solution; to leave out whom nobody can serve, or when no vehicle is left, is none."""
     instance = solution.instance
-    if instance.vehicles is not None and len(solution.routes) >= instance.vehicles:
-        return solution.broken_rules()
-    left_out = [customer for customer in solution.unserved if customer not in instance.unservable]
+    used = Counter(solution.vehicles)
+    # What a depot gives out is no vehicle's to know.
+    short = {
+        node
+        for node, depot in zip(instance.depot_nodes, instance.depots or (), strict=False)
+        if depot.capacity is not None
+    }
+    left = [
+        kind
+        for number, kind in enumerate(instance.types)
+        if (kind.available is None or used[number] < kind.available) and kind.start not in short
+    ]
+    left_out = [
+        customer
+        for customer in solution.unserved
+        if customer not in instance.unservable and any(instance.needs(customer) <= kind.skills for kind in left)
+    ]
     return solution.broken_rules() + [f"customer {instance.label(customer)} is not visited." for customer in left_out]
 
 

@@ -137,6 +137,46 @@ def test_a_damaged_spreadsheet_is_refused_or_gives_an_instance_to_plan_with(
     assert read_solution(instance, folder / "routes.csv") == plan
 
 
+RICH = {
+    "stops.csv": """name;type;x;y;delivery;delivery 2;pickup;windows;release;skills;prize;group;shipment;stock;stock 2
+North;depot;0;0;;;;06:00-20:00;;;;;;30;20
+A;;3;4;4;1;2;8:00-10:00, 14:00-16:00;;;;;;;
+B;;6;8;5;;;9:00-12:00;;crane, cold;2,5;;;;
+C;pickup;0;5;;;6;;;;;;s1;;
+D;delivery;1;5;;;;;;;;;s1;;
+E;;9;5;1;;;;;;;g;;;
+F;;9;6;1;;;;;;;g;;;
+South;depot;9;9;;;;;;;;;;;
+""",
+    "fleet.csv": """name,number,capacity,capacity 2,cost,depot,end depot,start,end,max_stops,skills
+truck,2,20,5,100,,,06:00,19:00,,crane; cold
+van,any,8,3,40,South,none,,,4,
+""",
+}
+
+
+@pytest.mark.parametrize("kind", RICH)
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_damaged_spreadsheet_of_a_mixed_fleet_is_refused_or_gives_an_instance_to_plan_with(
+    kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    for name, text in RICH.items():
+        (folder / name).write_bytes(data.draw(damaged(text)) if name == kind else text.encode())
+    try:
+        instance = read_spreadsheet(folder / "stops.csv", folder / "fleet.csv")
+    except InputError as error:
+        assert_sentence(error, folder)
+        return
+    routes = [[customer] for customer in range(1, instance.customers + 1)]
+    plan = Solution(instance, routes, [customer % len(instance.types) for customer in range(len(routes))])
+    assert plan.unserved == plan.skipped == ()
+    assert bool(plan.faults()) >= bool(instance.unservable)
+    write_solution(plan, folder / "routes.csv")
+    assert read_solution(instance, folder / "routes.csv") == plan
+
+
 @pytest.mark.parametrize("kind", texts.SOLUTIONS)
 @settings(max_examples=300, deadline=None)
 @given(st.data())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from neuralns import InputError, Instance, Solution, read_solution, write_solution
+from neuralns.problem.fleet import Depot, Group, Shipment, VehicleType
 from neuralns.problem.formats.detect import check_solution_path, is_own_solution
 
 TIMED = Instance(
@@ -72,3 +74,91 @@ def test_a_table_that_is_not_ours_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "stops.csv").write_text("name,x,y\n")
     with pytest.raises(InputError, match=r"exists and was not written by neuralns; choose another name\.$"):
         check_solution_path(tmp_path / "stops.csv")
+
+
+MIXED = Instance(
+    "mixed",
+    coordinates=[[0, 0], [0, 3], [0, 4], [0, 5], [9, 3], [9, 9], [9, 0]],
+    deliveries=[0, 4, 1, 0, 0, 0.1, 0],
+    pickups=[0, 0, 2, 0, 0, 0, 0],
+    shipments=[Shipment(3, 4, 5)],
+    fleet=[VehicleType(10, name="truck"), VehicleType(8, start=6, end=None, name="van"), VehicleType(9, end=6)],
+    depots=[Depot(), Depot()],
+    prizes=[*[np.inf] * 5, 7, np.inf],
+    names=["North", "A", "B", "C", "D", "E", "South"],
+)
+MIXED_TABLE = """route,vehicle,stop,name,arrival,departure,delivery,pickup,load
+1,truck,0,North,,,,,5
+1,truck,1,A,,,4,0,1
+1,truck,2,B,,,1,2,2
+1,truck,3,North,,,,,2
+2,van,0,South,,,,,0
+2,van,1,C,,,0,5,5
+2,van,2,D,,,5,0,0
+skipped,,,E,,,,,
+"""
+
+
+def test_vehicles_depots_and_amounts_are_written_and_read_again(tmp_path: Path) -> None:
+    path, solution = tmp_path / "routes.csv", Solution(MIXED, [[1, 2], [3, 4]], [0, 1])
+    write_solution(solution, path)
+    assert path.read_text() == MIXED_TABLE
+    again = read_solution(MIXED, path)
+    assert (again.routes, again.vehicles) == (solution.routes, (0, 1))
+    assert is_own_solution(path)
+    check_solution_path(path)
+
+
+def test_a_type_without_a_name_has_its_number(tmp_path: Path) -> None:
+    write_solution(Solution(MIXED, [[2]], [2]), tmp_path / "routes.csv")
+    rows = (tmp_path / "routes.csv").read_text().splitlines()
+    assert rows[1:4] == ["1,type 3,0,North,,,,,1", "1,type 3,1,B,,,1,2,2", "1,type 3,2,South,,,,,2"]
+    assert rows[4:] == ["unserved,,,A,,,,,", "unserved,,,C,,,,,", "unserved,,,D,,,,,", "skipped,,,E,,,,,"]
+    assert read_solution(MIXED, tmp_path / "routes.csv").vehicles == (2,)
+
+
+def test_types_of_one_name_are_told_apart_by_numbers(tmp_path: Path) -> None:
+    twins = Instance(
+        "twins", [0, 1], None, [[0, 0], [1, 1]], fleet=[VehicleType(1, name="van"), VehicleType(2, name="van")]
+    )
+    write_solution(Solution(twins, [[1]], [1]), tmp_path / "routes.csv")
+    assert (tmp_path / "routes.csv").read_text().splitlines()[2] == "1,van (2),1,1,,,0"
+    assert read_solution(twins, tmp_path / "routes.csv").vehicles == (1,)
+
+
+def test_every_dimension_has_a_load(tmp_path: Path) -> None:
+    two = Instance(
+        "two", None, None, [[0, 0], [1, 1]], deliveries=[[0.0, 0.0], [3.0, 0.5]], fleet=[VehicleType([5, 1])]
+    )
+    write_solution(Solution(two, [[1]]), tmp_path / "routes.csv")
+    assert (tmp_path / "routes.csv").read_text().splitlines()[:3] == [
+        "route,stop,name,arrival,departure,delivery,delivery 2,pickup,pickup 2,load,load 2",
+        "1,0,0,,,,,,,3,0.5",
+        "1,1,1,,,3,0.5,0,0,0,0",
+    ]
+    assert is_own_solution(tmp_path / "routes.csv")
+
+
+def test_vehicles_that_are_not_given_are_the_cheapest(tmp_path: Path) -> None:
+    (tmp_path / "routes.csv").write_text("route,name\n1,A\n")
+    assert read_solution(MIXED, tmp_path / "routes.csv").vehicles == Solution(MIXED, [[1]]).vehicles
+
+
+def test_a_group_that_is_left_out_is_unserved_once(tmp_path: Path) -> None:
+    group = Instance("group", [0, 1, 1, 1], 3, [[0, 0]] * 4, groups=[Group([1, 2])])
+    write_solution(Solution(group, [[3]]), tmp_path / "routes.csv")
+    assert (tmp_path / "routes.csv").read_text().splitlines()[4:] == ["unserved,,1,,,", "skipped,,2,,,"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("route,name,vehicle\n1,A,boat\n", "row 2, column 'vehicle': 'boat' is no type of vehicle of mixed."),
+        ("route,name,vehicle\n1,A,van\n1,B,truck\n", "column 'vehicle': 'truck' is another vehicle than before."),
+        ("route,name,vehicle\n1,A,van\n2,B,\n", "route '2' has no vehicle, but others have."),
+    ],
+)  # fmt: skip
+def test_what_is_no_vehicle_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "routes.csv").write_text(text)
+    with pytest.raises(InputError, match=f"{re.escape(sentence)}$"):
+        read_solution(MIXED, tmp_path / "routes.csv")

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.problem.formats.sheet import Columns, Sheet, column_name, separator_of
+from neuralns.problem.distances import Floats
+from neuralns.problem.formats.sheet import Columns, Sheet, column_name, numbered, of_number, separator_of
 from neuralns.problem.formats.text import FilePath
 from neuralns.problem.instance import Instance
-from neuralns.problem.schedule import schedule
 from neuralns.problem.solution import Solution
 
-HEADER = ("route", "stop", "name", "arrival", "departure", "load")
-COLUMNS: Columns = {name: (name,) for name in HEADER}
-UNSERVED = "unserved"
-"""What stands for a route where a customer is on none."""
+ALWAYS = ("route", "stop", "name", "arrival", "departure", "load")
+"""Columns that every table has; those of vehicles, of amounts and of further dimensions are written where needed."""
+COLUMNS: Columns = {
+    **{name: (name,) for name in ALWAYS[:-1]},
+    "vehicle": ("vehicle",),
+    **numbered({name: (name,) for name in ("delivery", "pickup", "load")}),
+}
+UNSERVED, SKIPPED = "unserved", "skipped"
+"""What stands for a route where a customer is on none, though it has to be, or because it need not be."""
 
 
 def is_route_table(text: str) -> bool:
@@ -27,50 +36,93 @@ def is_route_table(text: str) -> bool:
 
 def is_own_route_table(text: str) -> bool:
     """Tell whether a text begins as a table that we wrote does."""
-    return text.lstrip().partition("\n")[0].strip() == ",".join(HEADER)
+    columns = text.lstrip().partition("\n")[0].strip().split(",")
+    return columns[0] == "route" and {*ALWAYS} <= {*columns} <= {column.replace("_", " ") for column in COLUMNS}
 
 
 def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
-    """Read routes by the names and numbers of their stops; times and loads follow from the instance."""
+    """Read routes by the names and numbers of their stops; times and loads follow from the instance.
+
+    The type of a route's vehicle stands in any of its rows; types that are not given are those that cost least.
+    """
     sheet = Sheet(path, text, COLUMNS, (), ())
-    nodes = {instance.label(node): node for node in range(instance.customers + 1)}
+    nodes = {instance.label(node): node for node in range(len(instance.demands))}
+    kinds = {label: kind for kind, label in enumerate(_type_labels(instance))}
     routes: dict[str, list[tuple[float, int]]] = {}
+    vehicles: dict[str, int] = {}
     for index in range(len(sheet)):
-        route, name = sheet.text(index, "route"), sheet.text(index, "name")
-        if not route or route == UNSERVED:
+        route, name, vehicle = (sheet.text(index, column) for column in ("route", "name", "vehicle"))
+        if not route or route in (UNSERVED, SKIPPED):
             continue
         if name not in nodes:
             raise sheet.refusal(index, "name", f"{name!r:.60} is no stop of {instance.name}")
         routes.setdefault(route, []).append((sheet.number(index, "stop") or 0.0, nodes[name]))
+        if vehicle and vehicle not in kinds:
+            raise sheet.refusal(index, "vehicle", f"{vehicle!r:.60} is no type of vehicle of {instance.name}")
+        if vehicle and vehicles.setdefault(route, kinds[vehicle]) != kinds[vehicle]:
+            raise sheet.refusal(index, "vehicle", f"{vehicle!r:.60} is another vehicle than before")
     if not routes:
         raise InputError(f"{path}: no row belongs to a route.")
+    for route in (route for route in routes if vehicles and route not in vehicles):
+        raise InputError(f"{path}: route {route!r:.60} has no vehicle, but others have.")
     # Stops without numbers stay in the order of their rows.
     ordered = (sorted(stops, key=lambda stop: stop[0]) for stops in routes.values())
-    return Solution(instance, [[node for _, node in stops if node] for stops in ordered])
+    depots = set(instance.depot_nodes)
+    visits = [[node for _, node in stops if node not in depots] for stops in ordered]
+    return Solution(instance, visits, [vehicles[route] for route in routes] if vehicles else None)
 
 
 def route_table_text(solution: Solution) -> str:
-    """Return the text of a table of routes, each from the depot and back to it, and of who is not served.
+    """Return the text of a table of routes, each from its depot and back to it, and of who is not served.
 
     Times are as the instance's clock shows them, to the minute; they are left out where the instance has none. The load
     is what is on the vehicle when it leaves.
     """
     instance, text = solution.instance, io.StringIO()
-    write = csv.writer(text, lineterminator="\n").writerow
-    write(HEADER)
+    labels, places = _type_labels(instance), range(1, instance.dimensions + 1)
+    down, up = instance.amounts
+    vehicles = len(labels) > 1 or bool(instance.types[0].name)
+    amounts = len(places) > 1 or bool(up.any()) or instance.shipments is not None
+    loads = [of_number("load", place).replace("_", " ") for place in places]
+    moved = [of_number(what, place).replace("_", " ") for what in ("delivery", "pickup") for place in places]
+    columns = ["route", *["vehicle"] * vehicles, "stop", "name", "arrival", "departure", *moved * amounts, *loads]
+    table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
     has_times = instance.timed or instance.durations is not None or instance.service is not None
 
     def at(time: float) -> str:
         return instance.at(time, exact=False) if has_times else ""
 
-    for number, route in enumerate(solution.routes, 1):
-        plan = schedule(instance, route)
-        load = plan.stops[0].load + float(instance.demands[route[0]])
-        write((number, 0, instance.label(0), "", at(plan.departure), f"{load:.10g}"))
+    def numbers(names: Iterable[str], values: Iterable[float]) -> dict[str, str]:
+        # Sums of fractions that cancel out are nothing.
+        return {name: f"{round(value, 9) + 0.0:.10g}" for name, value in zip(names, values, strict=True)}
+
+    def at_stop(node: int) -> Floats:
+        shipped = np.broadcast_to(instance.shipped(node), len(places))
+        return np.concatenate([down[node] + np.maximum(-shipped, 0), up[node] + np.maximum(shipped, 0)])
+
+    for number, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
+        which = {"route": number, "vehicle": labels[kind]}
+        if plan.start is not None:
+            first = {"stop": 0, "name": instance.label(plan.start), "departure": at(plan.departure)}
+            table.writerow({**which, **first, **numbers(loads, plan.loads)})
         for place, stop in enumerate(plan.stops, 1):
-            times = at(stop.arrival), at(stop.departure)
-            write((number, place, instance.label(stop.node), *times, f"{stop.load:.10g}"))
-        write((number, len(route) + 1, instance.label(0), at(plan.arrival), "", 0))
+            here = {"stop": place, "name": instance.label(stop.node)}
+            times = {"arrival": at(stop.arrival), "departure": at(stop.departure)}
+            goods = {**numbers(moved, at_stop(stop.node).tolist()), **numbers(loads, stop.loads)}
+            table.writerow({**which, **here, **times, **goods})
+        if plan.end is not None:
+            last = {"stop": len(plan.stops) + 1, "name": instance.label(plan.end), "arrival": at(plan.arrival)}
+            table.writerow({**which, **last, **numbers(loads, plan.stops[-1].loads)})
     for customer in solution.unserved:
-        write((UNSERVED, "", instance.label(customer), "", "", ""))
+        table.writerow({"route": UNSERVED, "name": instance.label(customer)})
+    for customer in sorted({*solution.skipped} - {*solution.unserved}):
+        table.writerow({"route": SKIPPED, "name": instance.label(customer)})
     return text.getvalue()
+
+
+def _type_labels(instance: Instance) -> list[str]:
+    """Return what to call the types of vehicles, each its own."""
+    names = [instance.type_name(kind) for kind in range(len(instance.types))]
+    counts = Counter(names)
+    return [name if counts[name] == 1 else f"{name} ({kind})" for kind, name in enumerate(names, 1)]

@@ -19,6 +19,8 @@ Moment = float | timedelta | datetime
 """A time as a cell gives it: minutes, a time of day, or a date with a time."""
 Columns = Mapping[str, Sequence[str]]
 """What a table may hold, and the names of columns that mean it, the best first."""
+Span = tuple[Moment | None, Moment | None]
+"""From when until when; None for any time."""
 
 EARLIEST = (
     "earliest", "open", "opens", "opening", "start", "begin", "ready", "ready_time", "from", "window_start",
@@ -34,6 +36,9 @@ HARMLESS = (
     "mail", "contact", "person", "company", "description", "url", "website", "nr", "no", "index",
 )  # fmt: skip
 """Columns that change nothing."""
+MOST = 9
+"""So many columns of a kind there may be: ``capacity``, ``capacity 2`` ... ``capacity 9``."""
+YES, NO = ("yes", "y", "true", "1", "x"), ("", "no", "n", "false", "0")
 _UNITS = r"\s*[(\[](min|mins|minutes|km|kilometres|hh:mm|hh:mm:ss)[)\]]\s*$"
 
 
@@ -44,6 +49,30 @@ def column_name(header: str) -> str:
     'service_time'
     """
     return re.sub(r"[^\w]+", "_", re.sub(_UNITS, "", header.casefold())).strip("_")
+
+
+def numbered(columns: Columns) -> Columns:
+    """Return columns of which there may be several, each with its number, which the first may leave out.
+
+    >>> numbered({"load": ("load",)})["load"], numbered({"load": ("load",)})["load_2"]
+    (('load', 'load_1'), ('load_2',))
+    """
+    first = {what: (*names, *(f"{name}_1" for name in names)) for what, names in columns.items()}
+    others = {
+        of_number(what, number): tuple(f"{name}_{number}" for name in names)
+        for number in range(2, MOST + 1)
+        for what, names in columns.items()
+    }
+    return first | others
+
+
+def of_number(column: str, number: int) -> str:
+    """Return what the column of a number is called.
+
+    >>> of_number("capacity", 1), of_number("capacity", 2)
+    ('capacity', 'capacity_2')
+    """
+    return column if number == 1 else f"{column}_{number}"
 
 
 def separator_of(text: str) -> str | None:
@@ -141,7 +170,7 @@ class Sheet:
             elif columns[what].index(name) < columns[what].index(names[places[what]]):
                 places[what] = place
         if unknown and not places:
-            known = ", ".join(columns)
+            known = ", ".join(what for what in columns if not what[-1].isdecimal())
             raise InputError(f"{self.path}, row {line}: no column has a name that is known, such as {known}.")
         refuse_unsupported(self.path, unknown, ignore)
         return places
@@ -195,23 +224,32 @@ class Sheet:
         span = _time_of_day(self.text(index, column))
         return self.number(index, column) if span is None else _minutes(span)
 
-    def moment(self, index: int, column: str) -> Moment | None:
-        """Return the time in a cell, None if the cell is empty."""
+    def words(self, index: int, column: str) -> frozenset[str]:
+        """Return what a cell lists, separated by commas or semicolons, in small letters."""
+        listed = re.split("[,;]", self.text(index, column).casefold())
+        return frozenset(word for part in listed if (word := part.strip()))
+
+    def flag(self, index: int, column: str) -> bool:
+        """Return whether a cell says yes; an empty one says no."""
         cell = self.text(index, column)
-        if not cell:
-            return None
-        if (time := _time_of_day(cell)) is not None:
+        if cell.casefold() not in YES + NO:
+            raise self.refusal(index, column, f"{cell!r:.60} is neither yes nor no")
+        return cell.casefold() in YES
+
+    def moment(self, index: int, column: str, text: str) -> Moment:
+        """Return the time that a text in a cell gives."""
+        if (time := _time_of_day(text)) is not None:
             return time
         try:
-            return parse_number(cell, self._comma)
+            return parse_number(text, self._comma)
         except ValueError:
             pass
         try:
             # A date alone does not say when.
-            return datetime.fromisoformat(cell if len(cell) > 10 else "")
+            return datetime.fromisoformat(text if len(text) > 10 else "")
         except ValueError:
             raise self.refusal(
-                index, column, f"{cell!r:.60} is not a time (minutes, 08:30 or 2026-03-02T08:30)"
+                index, column, f"{text!r:.60} is not a time (minutes, 08:30 or 2026-03-02T08:30)"
             ) from None
 
 
@@ -223,12 +261,13 @@ class Times:
         self._day: datetime | None = None
         self._mark = "T"
 
-    def read(self, sheet: Sheet, index: int, column: str) -> Moment | None:
-        """Return the time in a cell; refuse it if it is written another way than the others."""
-        moment = sheet.moment(index, column)
-        if moment is None:
+    def read(self, sheet: Sheet, index: int, column: str, part: str | None = None) -> Moment | None:
+        """Return the time in a cell, or in a part of it; refuse it if it is written another way than the others."""
+        cell = sheet.text(index, column) if part is None else part
+        if not cell:
             return None
-        way, cell = _way(moment), sheet.text(index, column)
+        moment = sheet.moment(index, column, cell)
+        way = _way(moment)
         if self._first is None:
             self._first = way, f"{cell!r:.60} in {sheet.path}, row {sheet.row(index)}"
         elif way != self._first[0]:
@@ -239,6 +278,24 @@ class Times:
             self._mark = "T" if "T" in cell else " "
             self._day = moment if self._day is None else min(self._day, moment)
         return moment
+
+    def span(self, sheet: Sheet, index: int, number: int = 1) -> Span:
+        """Return the earliest and the latest time of a row."""
+        earliest, latest = (of_number(side, number) for side in ("earliest", "latest"))
+        return self.read(sheet, index, earliest), self.read(sheet, index, latest)
+
+    def spans(self, sheet: Sheet, index: int, column: str) -> list[Span]:
+        """Return what a cell such as ``8:00-10:00, 14:00-16:00`` lists."""
+        found: list[Span] = []
+        for each in filter(None, (part.strip() for part in re.split("[,;]", sheet.text(index, column)))):
+            # A date has such strokes itself.
+            sides = re.split(r"\s+(?:[-\u2013]|to|until)\s+|\s*\u2013\s*", each)
+            sides = sides if len(sides) > 1 else re.split(r"\s*-\s*", each)
+            if len(sides) != 2 or not all(sides):
+                raise sheet.refusal(index, column, f"{each!r:.60} is no window such as 08:00-10:00")
+            begin, end = (self.read(sheet, index, column, side) for side in sides)
+            found.append((begin, end))
+        return found
 
     @property
     def _begin(self) -> datetime | None:

@@ -1,52 +1,54 @@
-"""A spreadsheet of stops, read: one row a stop, one of them the depot; with tables of vehicles and of durations."""
+"""A spreadsheet of stops, read: one row a stop, some of them depots; with tables of vehicles and of durations."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
-from math import inf, isfinite
+from dataclasses import replace
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.problem.clock import format_time
 from neuralns.problem.distances import Floats, euclidean
+from neuralns.problem.fleet import Profile, VehicleType
 from neuralns.problem.formats.duration_table import read_durations
-from neuralns.problem.formats.fleet import LIMITS, Fleet, Shift, fleet_of_depot, read_fleet
+from neuralns.problem.formats.fleet import LIMITS, Vehicles, read_vehicles, vehicles_of_depots
 from neuralns.problem.formats.own_json import is_json
-from neuralns.problem.formats.sheet import EARLIEST, HARMLESS, LATEST, Columns, Sheet, Times, separator_of
+from neuralns.problem.formats.sheet import HARMLESS, MOST, Sheet, Times, of_number, separator_of
 from neuralns.problem.formats.solomon import is_solomon
+from neuralns.problem.formats.stops import (
+    COLUMNS,
+    TIMES,
+    Places,
+    dimensions_of,
+    find_places,
+    read_depots,
+    read_goods,
+    read_groups,
+    read_names,
+    read_prizes,
+    read_releases,
+    read_services,
+    read_spans,
+    windows_of,
+)
 from neuralns.problem.formats.text import FilePath, naming, read_text
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import PARTS, Instance
 
 SPEED = 40.0
 """Kilometres an hour where stops are given by latitude and longitude: a van in a town and around it."""
-COLUMNS: Columns = {
-    "name": ("name", "customer", "stop", "id", "customer_id", "stop_id", "label"),
-    "kind": ("type", "kind"),
-    "x": ("x", "x_coord", "xcoord"),
-    "y": ("y", "y_coord", "ycoord"),
-    "lat": ("lat", "latitude"),
-    "lon": ("lon", "lng", "long", "longitude"),
-    "demand": ("demand", "quantity", "qty", "load", "amount"),
-    "earliest": EARLIEST,
-    "latest": LATEST,
-    "service": ("service", "service_time", "service_duration", "duration"),
-    "vehicles": ("vehicles",),
-    **LIMITS,
-}
-"""What is known of a stop, and the columns that say it."""
-DEPOTS = ("depot", "warehouse", "hub", "base")
-CUSTOMERS = ("", "customer", "client", "stop", "delivery")
-
-Window = tuple[float, float]
 
 
 def is_spreadsheet(text: str) -> bool:
-    """Tell whether a text begins with a row of separated cells, as files of other formats do not."""
+    """Tell whether a text begins with a row of separated cells, not all numbers, as files of other formats do not."""
     start = text.lstrip()
-    return separator_of(start) is not None and ":" not in start.partition("\n")[0] and "_SECTION" not in text
+    first = start.partition("\n")[0]
+    named = re.search(r"[^\s\d.,;+-]", first) is not None
+    return named and separator_of(start) is not None and ":" not in first and "_SECTION" not in text
 
 
 def is_spreadsheet_file(path: FilePath) -> bool:
@@ -76,17 +78,18 @@ def read_spreadsheet(
 ) -> Instance:
     """Read an instance from tables that a spreadsheet saved as CSV.
 
-    Columns are found by their names, in any order: ``name``, ``x`` and ``y`` or ``lat`` and ``lon``, ``demand``,
-    ``earliest``, ``latest``, ``service``, and usual words for them. One row is the depot, by its name or by a column
-    ``type``.
+    Columns are found by their names, in any order: ``name``, ``x`` and ``y`` or ``lat`` and ``lon``, ``delivery``,
+    ``pickup``, ``earliest``, ``latest``, ``service``, and usual words for them. One row is the depot, by its name, or
+    several are by a column ``type``. All columns are in the page on spreadsheets.
 
     Parameters
     ----------
     path
         The table of stops.
     vehicles
-        How many vehicles there are, or the table of them: ``vehicles``, ``capacity``, a shift's ``earliest`` and
-        ``latest``, ``max_duration``, ``max_distance``, ``cost``. The same columns may stand in the depot's row instead.
+        How many vehicles there are, or the table of them, one row a kind: ``vehicles``, ``capacity``, a shift's
+        ``earliest`` and ``latest``, ``depot``, ``skills``, limits and costs. Limits and costs may stand in the depot's
+        row instead.
     capacity
         What a vehicle carries, whatever the tables say.
     matrix
@@ -100,96 +103,147 @@ def read_spreadsheet(
         The text of the table of stops, if it has been read already.
     """
     keys = {ignore.casefold()} if isinstance(ignore, str) else {key.casefold() for key in ignore}
-    left_out = keys | ({"earliest", "latest", "service"} if "windows" in keys else set())
+    timed = (of_number(column, number) for column in TIMES for number in range(1, MOST + 1))
+    left_out = keys | (set(timed) if "windows" in keys else set())
     sheet = Sheet(path, text, COLUMNS, HARMLESS, left_out)
     if len(sheet) < 2:
         raise InputError(f"{path}: a depot and at least one customer are needed, {len(sheet)} rows given.")
-    depot = _depot(sheet)
-    # The depot comes first, all others stay in their order.
-    order = [depot, *(index for index in range(len(sheet)) if index != depot)]
-    names = _names(sheet, order)
-    fleet, times = fleet_of_depot(sheet, depot), Times()
-    spans: list[Shift] = [(times.read(sheet, row, "earliest"), times.read(sheet, row, "latest")) for row in order]
-    shift: Shift = (None, None)
-    if isinstance(vehicles, int):
-        fleet = Fleet(vehicles=vehicles).before(fleet)
-    elif vehicles is not None:
-        table, shift = read_fleet(vehicles, times, left_out)
-        fleet = table.before(fleet)
-    fleet = Fleet(capacity=capacity).before(fleet)
-    demands, capacity = _loads(sheet, order, fleet.capacity)
+    places, times = find_places(sheet), Times()
+    order = places.order
+    names = read_names(sheet, order)
+    spans, releases = [read_spans(sheet, row, times) for row in order], read_releases(sheet, places, times)
+    fleet = _fleet(sheet, places, names, vehicles, capacity, times, left_out)
+    goods, dimensions = read_goods(sheet, places), dimensions_of(sheet)
+    _check_capacities(sheet, fleet, dimensions)
+    depots, service = read_depots(sheet, places, dimensions), read_services(sheet, places)
+    prizes = read_prizes(sheet, places, goods.shipments)
+    single = depots is None and len(fleet) == 1 and fleet[0].ordinary and dimensions <= 1
+    speeds = {each.speed for each in fleet}
+    if len(speeds) == 1 and None not in speeds:
+        (speed,) = speeds
     coordinates, distances, durations = _travel(sheet, order, names, matrix, speed)
-    windows, service = _windows(sheet, order, spans, shift, times), _services(sheet, order)
+    own = sorted(each for each in speeds if each not in (None, speed))
+    if own and matrix is not None:
+        raise InputError(f"{matrix}: durations are given, and speeds of vehicles as well; leave one of them out.")
+    windows, openings = windows_of(sheet, places, spans, fleet[0].shift if single else (None, None), times)
+    skills = {node: needed for node, row in places.visits if (needed := sheet.words(row, "skills"))}
+    more: dict[str, Any] = {
+        "openings": openings,
+        "release": [times.minutes(each, 0.0) for each in releases] if any(releases) else None,
+        "skills": skills,
+        "prizes": prizes,
+        "groups": read_groups(sheet, places, prizes),
+        "shipments": goods.shipments,
+        "depots": depots,
+        "profiles": [_profile(coordinates, distances, each) for each in own],
+    }
+    if dimensions > 1 or goods.pickups.any() or goods.shipments or goods.backhauls:
+        more |= {"deliveries": goods.deliveries, "pickups": goods.pickups, "backhauls": goods.backhauls}
     with naming(path):
         instance = Instance(
             " ".join(Path(path).stem.split()),
-            demands,
-            capacity,
-            coordinates,
-            distances,
-            vehicle_cost=fleet.cost or 0.0,
+            None if "deliveries" in more else goods.deliveries[:, 0],
+            coordinates=coordinates,
+            matrix=distances,
             windows=windows,
             service=service,
             durations=durations,
-            vehicles=fleet.vehicles,
-            max_duration=fleet.max_duration,
-            max_distance=fleet.max_distance,
             names=names,
             clock=times.clock,
+            **(_scalars(fleet[0]) if single else {"fleet": [_type(each, dimensions, own, times) for each in fleet]}),
+            **more,
         )
     return instance.without(*(part for part in PARTS if part in keys))
 
 
-def _depot(sheet: Sheet) -> int:
-    """Return the row of the depot: the one that a column of kinds says, else the one of that name."""
-    depots = []
-    for index in range(len(sheet)):
-        kind = sheet.text(index, "kind")
-        if kind.casefold() in DEPOTS:
-            depots.append(index)
-        elif kind.casefold() not in CUSTOMERS:
-            raise sheet.refusal(index, "kind", f"{kind!r:.60} is not supported yet, only depot and customer")
-    depots = depots or [index for index in range(len(sheet)) if sheet.text(index, "name").casefold() == "depot"]
-    if not depots:
-        raise InputError(f"{sheet.path}: no row is the depot; name one 'depot', or add a column 'type' that says so.")
-    if len(depots) > 1:
-        rows = " and ".join(str(sheet.row(index)) for index in depots[:2])
-        raise InputError(f"{sheet.path}: rows {rows} are both depots; several depots are not supported yet.")
-    return depots[0]
+def _fleet(
+    sheet: Sheet,
+    places: Places,
+    names: Sequence[str] | None,
+    vehicles: FilePath | int | None,
+    capacity: float | None,
+    times: Times,
+    ignore: Collection[str],
+) -> list[Vehicles]:
+    """Return the vehicles: of their table, of the depots' rows, or of which only the number is given."""
+    said = vehicles_of_depots(sheet, places.depots)
+    several = len(said) > 1
+    if isinstance(vehicles, int):
+        if several:
+            raise InputError(
+                f"{sheet.path}: {vehicles} vehicles are given, but not at which of {len(said)} depots; give a table "
+                "--vehicles with a column 'depot'."
+            )
+        fleet = [replace(said[0], number=vehicles)]
+    elif vehicles is None:
+        fleet = said
+    else:
+        for column in (*LIMITS, "vehicles") if several else ():
+            if column in sheet:
+                raise InputError(
+                    f"{sheet.path}: column {sheet.header(column)!r:.60} describes vehicles, and so does {vehicles}; "
+                    "leave one of them out."
+                )
+        depots = {str(node) if names is None else names[node]: node for node in places.depots.values()}
+        fleet = read_vehicles(vehicles, times, depots, ignore)
+        # With one depot, what the table leaves out may stand in its row.
+        fleet = fleet if several else [each.before(said[0]) for each in fleet]
+    return fleet if capacity is None else [each.carrying(capacity) for each in fleet]
 
 
-def _names(sheet: Sheet, order: Sequence[int]) -> list[str] | None:
-    if "name" not in sheet:
-        return None
-    rows: dict[str, int] = {}
-    for index in order:
-        name = sheet.text(index, "name")
-        if not name:
-            raise sheet.refusal(index, "name", "the cell is empty")
-        if not name.isprintable():
-            raise sheet.refusal(index, "name", f"{name!r:.60} must be text on one line")
-        if name in rows:
-            raise sheet.refusal(index, "name", f"{name!r:.60} is the name of row {rows[name]} as well")
-        rows[name] = sheet.row(index)
-    return list(rows)
-
-
-def _loads(sheet: Sheet, order: Sequence[int], capacity: float | None) -> tuple[list[float], float]:
-    """Return the demands and the capacity; without any, nothing weighs anything."""
-    if "demand" not in sheet:
-        if capacity is not None:
-            raise InputError(f"{sheet.path}: column 'demand' is missing, though vehicles have a capacity.")
-        return [0.0] * len(order), 1.0
-    if capacity is None:
+def _check_capacities(sheet: Sheet, fleet: Sequence[Vehicles], dimensions: int) -> None:
+    """Refuse capacities without amounts, and amounts without capacities."""
+    if not dimensions and any(value is not None for each in fleet for value in each.capacity):
+        raise InputError(f"{sheet.path}: column 'demand' is missing, though vehicles have a capacity.")
+    if dimensions and all(value is None for each in fleet for value in each.capacity[:1]):
         raise InputError(
             f"{sheet.path}: demands are given, but no capacity; give --capacity, a table --vehicles with a column "
             "'capacity', or such a column with a value for the depot."
         )
-    if sheet.number(order[0], "demand"):
-        raise sheet.refusal(
-            order[0], "demand", f"{sheet.text(order[0], 'demand')!r:.60} at the depot must be 0 or empty"
-        )
-    return [0.0, *(sheet.needed(index, "demand") for index in order[1:])], capacity
+    for each in fleet:
+        if len(each.capacity) > dimensions > 0:
+            raise InputError(
+                f"{each.where}: vehicles have {len(each.capacity)} capacities, but stops have amounts in "
+                f"{dimensions} dimension{'' if dimensions == 1 else 's'}."
+            )
+        for place in range(dimensions):
+            if place >= len(each.capacity) or each.capacity[place] is None:
+                column = of_number("capacity", place + 1).replace("_", " ")
+                raise InputError(f"{each.where}: {column!r} is missing, though stops have amounts of that dimension.")
+
+
+def _scalars(only: Vehicles) -> dict[str, Any]:
+    """Return vehicles that are all alike as fields of an instance; without amounts nothing weighs anything."""
+    return {
+        "capacity": 1.0 if not only.capacity or only.capacity[0] is None else only.capacity[0],
+        "vehicles": only.number,
+        "vehicle_cost": only.cost or 0.0,
+        "distance_cost": 1.0 if only.distance_cost is None else only.distance_cost,
+        "duration_cost": (only.hour_cost or 0.0) / 60,
+        "max_distance": only.max_distance,
+        "max_duration": only.max_duration,
+    }
+
+
+def _type(kind: Vehicles, dimensions: int, speeds: Sequence[float], times: Times) -> VehicleType:
+    """Return vehicles as one of several types; without amounts nothing weighs anything."""
+    begin, end = kind.shift
+    return VehicleType(
+        [value or 0.0 for value in kind.capacity] if dimensions else [1.0],
+        kind.number,
+        kind.cost or 0.0,
+        1.0 if kind.distance_cost is None else kind.distance_cost,
+        (kind.hour_cost or 0.0) / 60,
+        kind.start,
+        kind.end,
+        (times.minutes(begin, -inf), times.minutes(end, inf)),
+        kind.max_distance,
+        kind.max_duration,
+        kind.max_stops,
+        kind.skills,
+        speeds.index(kind.speed) + 1 if kind.speed in speeds else 0,
+        kind.name,
+    )
 
 
 def _travel(
@@ -220,34 +274,15 @@ def _travel(
     return None, durations, None
 
 
+def _profile(points: Floats | None, distances: Floats | None, speed: float) -> Profile:
+    """Return the way of vehicles with a speed of their own."""
+    assert points is not None
+    matrix = euclidean(points) if distances is None else distances
+    return Profile(matrix, 60 / speed * matrix, f"{speed:.10g} km/h")
+
+
 def _degrees(sheet: Sheet, index: int, side: str) -> float:
     value, most = sheet.needed(index, side, least=None), 90 if side == "lat" else 180
     if abs(value) > most:
         raise sheet.refusal(index, side, f"{sheet.text(index, side)!r:.60} is not between -{most} and {most}")
     return value
-
-
-def _windows(
-    sheet: Sheet, order: Sequence[int], spans: Sequence[Shift], shift: Shift, times: Times
-) -> list[Window] | None:
-    """Return the windows, the depot's cut to the shift of the vehicles; None if there are none."""
-    opens = max(times.minutes(begin, -inf) for begin in (spans[0][0], shift[0]))
-    closes = min(times.minutes(end, inf) for end in (spans[0][1], shift[1]))
-    opens = opens if isfinite(opens) else 0.0
-    windows = [(opens, closes)] + [(times.minutes(begin, opens), times.minutes(end, inf)) for begin, end in spans[1:]]
-    for index, (begin, end) in zip(order, windows, strict=True):
-        span = f"{format_time(begin, times.clock)} to {format_time(end, times.clock)}"
-        if begin > end:
-            raise sheet.refusal(index, "latest", f"the window {span} ends before it begins")
-        if begin > closes or end < opens:
-            day = f"{format_time(opens, times.clock)} to {format_time(closes, times.clock)}"
-            raise sheet.refusal(index, "latest", f"the window {span} is outside the depot's, {day}")
-    return windows if any(begin != 0 or end < inf for begin, end in windows) else None
-
-
-def _services(sheet: Sheet, order: Sequence[int]) -> list[float] | None:
-    service = [sheet.duration(index, "service") or 0.0 for index in order]
-    if service[0]:
-        cell = sheet.text(order[0], "service")
-        raise sheet.refusal(order[0], "service", f"{cell!r:.60} at the depot is not supported yet")
-    return service if any(service) else None
