@@ -28,7 +28,8 @@ from neuralns.problem.formats.sol import is_own_sol, read_sol, sol_text
 from neuralns.problem.formats.solomon import is_solomon, read_solomon
 from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet_text
 from neuralns.problem.formats.text import FilePath, naming, read_text
-from neuralns.problem.formats.vrplib import read_vrplib, vrplib_text
+from neuralns.problem.formats.vrplib import read_vrplib
+from neuralns.problem.formats.vrplib_text import vrplib_text
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 
