@@ -26,10 +26,9 @@ from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.operators.registry import Operator, operator, operators
 from neuralns.problem.initial import random_tours
 from neuralns.problem.instance import Instance
-from neuralns.problem.solution import Solution
 from neuralns.routes.edits import NOTHING_WRONG, close_empty_routes
 from neuralns.routes.journal import checkpoint
-from neuralns.routes.transfer import State, new_state, routes_of
+from neuralns.routes.transfer import State, new_state, routes_of, solution_of
 from neuralns.selection.in_python import Outcome, Situation
 from neuralns.selection.names import selectors_in
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REPAIR, Selector, new_memory_of
@@ -356,7 +355,7 @@ def _expect_contract(entry: Operator, state: State, quota: int) -> None:
 
 
 def _expect_routes(state: State, instance: Instance) -> None:
-    solution = Solution(instance, routes_of(state))
+    solution = solution_of(state, instance)
     faults = solution.faults()
     if faults:
         raise _Fault(f"left routes that break a rule ({faults[0].rstrip('.')})")

@@ -153,7 +153,9 @@ def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, long
     fault = -1
     for lane in range(len(addresses)):
         state, number = state_at(addresses[lane]), numbers[lane]
-        load_routes(state, customers[number, : sizes[number]], ends[number, : routes[number] + 1])
+        load_routes(
+            state, customers[number, : sizes[number]], ends[number, : routes[number] + 1], customers[number, :0]
+        )
         seed_generator(state, seeds[lane])
         state.status.quota = longs[lane, SCALE]
         floats[lane, START_COST] = state.cost
@@ -221,7 +223,7 @@ class Tours:
     """Solutions laid in arrays, for lanes to start from again and again."""
 
     def __init__(self, solutions: Sequence[Solution]) -> None:
-        flat = [flatten(solution) for solution in solutions]
+        flat = [flatten(solution)[:2] for solution in solutions]
         self.sizes = np.array([len(customers) for customers, _ in flat], dtype=np.int64)
         self.routes = np.array([len(ends) - 1 for _, ends in flat], dtype=np.int64)
         self.customers = np.zeros((len(flat), int(self.sizes.max(initial=0))), np.int32)

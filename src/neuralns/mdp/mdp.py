@@ -183,6 +183,8 @@ def make_mdp(
         instance = instance.without("windows")
     if setting == "paper":
         instance = instance.in_paper_setting()
+    if instance.general or instance.prizes is not None:
+        raise InputError(f"{instance.name}: the MDP knows one depot, one type of vehicle and no optional customers.")
     if scale is None:
         scale = max(1, instance.customers // 5)
     if not 1 <= scale <= instance.customers:

@@ -10,7 +10,7 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import bank_removed, charge_for_removed
 from neuralns.routes.evaluate import penalty
-from neuralns.routes.transfer import load_solution, new_state, routes_of
+from neuralns.routes.transfer import load_solution, new_state, solution_of
 
 
 def build(instance: Instance) -> Solution:
@@ -18,7 +18,7 @@ def build(instance: Instance) -> Solution:
     state = new_state(instance, 0, quota=1)
     load_solution(state, Solution(instance, []))
     _insert_everybody(state)
-    return Solution(instance, routes_of(state))
+    return solution_of(state, instance)
 
 
 @compiled

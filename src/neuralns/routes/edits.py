@@ -4,7 +4,16 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint
-from neuralns.routes.evaluate import distance, note_insertion, note_removal, penalty
+from neuralns.routes.evaluate import (
+    GENERAL,
+    ask,
+    distance,
+    missing_groups,
+    note_insertion,
+    note_removal,
+    penalty,
+)
+from neuralns.routes.general import INSERT, REMOVE, UNDO
 from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
 
 MOST_TAKEN = 50
@@ -15,7 +24,16 @@ NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = 
 
 @compiled
 def remove(state, customer):
-    """Take a customer off its route and put it on the removal list."""
+    """Take a customer off its route and put it on the removal list, the other end of its shipment as well.
+
+    A shipment is on the list once, by its pickup; an end that is off the route already stays there.
+    """
+    if state.kind == GENERAL and 0 < customer <= state.customers and state.fault == NOTHING_WRONG:
+        if state.route[customer] >= 0:
+            ask(state, REMOVE, customer)
+            return
+        if state.partner[customer] != 0:
+            return
     if customer < 1 or customer > state.customers or state.route[customer] < 0 or state.fault != NOTHING_WRONG:
         if state.fault == NOTHING_WRONG:
             state.fault, state.fault_node = NOT_REMOVABLE, customer
@@ -63,6 +81,9 @@ def insert(state, customer, slot, place):
         if state.n_removed > 0:
             state.n_removed -= 1
         return
+    if state.kind == GENERAL:
+        ask(state, INSERT, customer, slot, place)
+        return
     customer, slot, before = np.uint32(customer), np.uint32(slot), np.uint32(place)
     save_slot(state, slot)
     save_node(state, customer)
@@ -96,6 +117,11 @@ def insert(state, customer, slot, place):
 @compiled
 def _is_place(state, slot, place):
     """Return whether a customer can be inserted into a slot at a place: after a customer of its route, or first."""
+    if state.kind == GENERAL and place > state.customers:
+        behind = place // (state.customers + 1)
+        if behind > state.customers or (state.partner[behind] == 0 and state.route[behind] != slot):
+            return False
+        place %= state.customers + 1
     if slot < 0 or slot >= state.customers or place < 0 or place > state.customers:
         return False
     if place > 0:
@@ -112,16 +138,18 @@ def _is_place(state, slot, place):
 def open_route(state, vehicle=0):
     """Return an empty slot to insert into, for a type of vehicle that `best_opening` names.
 
-    It is one that was emptied, or a new one at the end of ``state.active``. There is one type of vehicle so far, 0.
+    It is one that was emptied, or a new one at the end of ``state.active``.
     """
     if state.n_active > state.n_routes:
         for index in range(state.n_active):
             if state.size[state.active[index]] == 0:
+                state.vehicle[state.active[index]] = vehicle
                 return state.active[index]
     state.n_free -= 1
     slot = state.free[state.n_free]
     state.active[state.n_active] = slot
     state.n_active += 1
+    state.vehicle[slot] = vehicle
     return slot
 
 
@@ -145,6 +173,8 @@ def close_empty_routes(state):
 @compiled
 def take_from_bank(state):
     """Put customers of the bank on the removal list as well, for a repair to try: some by chance if there are many."""
+    if state.groups_missing > 0:
+        state.cost -= state.groups_missing * state.unserved_cost
     count = min(state.n_bank, MOST_TAKEN)
     for index in range(count):
         last = state.n_bank - 1 - index
@@ -165,6 +195,9 @@ def charge_for_removed(state):
     """Add to the cost what it costs to leave those on the removal list where they are."""
     for index in range(state.n_removed):
         state.cost += penalty(state, state.removed[index])
+    missing = missing_groups(state)
+    if missing > 0:
+        state.cost += missing * state.unserved_cost
 
 
 @compiled
@@ -177,6 +210,7 @@ def bank_removed(state):
     state.present -= state.n_removed
     state.n_removed = 0
     state.n_taken = 0
+    state.groups_missing = missing_groups(state)
 
 
 @compiled
@@ -187,8 +221,9 @@ def count_absence(state):
     """
     for index in range(state.n_bank):
         customer = state.bank[index]
-        state.absence[customer] += 1.0
-        state.cost += state.unserved_cost
+        if state.prize[customer] >= state.unserved_cost:
+            state.absence[customer] += 1.0
+            state.cost += state.unserved_cost
 
 
 @compiled
@@ -216,12 +251,16 @@ def disband_route(state):
 @compiled
 def undo(state):
     """Return to the last checkpoint, to the bit."""
+    if state.kind == GENERAL:
+        ask(state, UNDO, 0, 0)
     restore(state)
     state.n_removed = 0
     state.present -= state.n_taken
     state.n_taken = 0
     for index in range(state.n_saved_slots):
         state.dirty[state.saved_slot[index]] = 1
+    if state.kind == GENERAL:
+        ask(state, UNDO, 0, 1)
     close_empty_routes(state)
 
 

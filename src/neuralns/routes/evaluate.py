@@ -1,9 +1,10 @@
 """What a variant of the problem changes: what an edit costs, where it is allowed, and the books of a route.
 
 Operators, features and edits ask here and carry the answers without looking inside: a *place* on a route and a
-*vehicle* (type) are opaque to them. So far a place is the customer to insert after (0: the start), and there is one
-type of vehicle. Each question branches once on the kind of the instance: PLAIN looks at load and length alone, TIMED
-at windows as well, with O(1) work a place on the times kept for each node, MEASURED at the durations of routes too.
+*vehicle* (type) are opaque to them. Each question branches once on the kind of the instance: PLAIN looks at load and
+length alone, TIMED at windows as well, with O(1) work a place on the times kept for each node, MEASURED at the
+durations of routes too; there a place is the customer to insert after (0: the start), and there is one type of vehicle.
+GENERAL leaves the answer to `general`.
 
 =========================  ==========================================================================================
 `best_insertion`           the cheapest place of a customer on a route
@@ -13,10 +14,15 @@ at windows as well, with O(1) work a place on the times kept for each node, MEAS
 `renew_best`               the cheapest place after somebody else was inserted into the route
 `random_place`             any place on a route
 `best_opening`             the cost of a route of its own, and the vehicle for it
+`may_run_out`              whether there may be too few vehicles for another route
 `removal`                  what taking a customer off its route saves
 `may_fit`                  quick filter: False if a customer fits nowhere on a route
 `least_need`, `may_take`   quick filter for all removed customers: False if a route can take none of them
-`penalty`                  the cost of a customer on no route
+`penalty`, `worth`         the cost of a customer on no route, and the most that serving it may cost
+`is_wanted`                whether nobody else of a customer's group is served
+`other_end`                the other end of a customer's shipment
+`ends_of_requests`         how many stops a request has at most
+`from_depot`               the distance of a customer from the depot
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
 `join`                     the length of a new route made of the beginning of one and the end of another
 `carries_too_much`         whether a route breaks the limit on loads, which no operator may
@@ -31,13 +37,39 @@ Costs that cannot be (nowhere to go, not allowed) are infinite.
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
+from neuralns.compiled.calls import caller
 from neuralns.compiled.random import randint, random
 from neuralns.problem.distances import ROUNDINGS
+from neuralns.routes.general import (
+    BEST,
+    INSERTION,
+    JOIN,
+    NEAR,
+    OPEN,
+    RANDOM_PLACE,
+    RECOMPUTE,
+    REMOVAL,
+    RENEW,
+    fits_general,
+    rule_signature,
+)
 
-PLAIN, TIMED, MEASURED = range(3)
-"""Kinds of instances: what counts is load and length; windows as well; or durations, and all limits and costs."""
+PLAIN, TIMED, MEASURED, GENERAL = range(4)
+"""Kinds of instances: what counts is load and length; windows as well; durations and limits; or all of `general`."""
 
 _ROUND, _TRUNC, _DIMACS = (ROUNDINGS.index(name) for name in ("round", "trunc", "dimacs"))
+
+
+_call_rule = caller(rule_signature)
+
+
+@inlined
+def ask(state, rule, customer, slot=0, place=0, bound=0.0, blink=0.0):
+    """Ask a rule of `general`."""
+    return _call_rule(
+        state.rules[rule],
+        (state, np.int64(customer), np.int64(slot), np.int64(place), np.float64(bound), np.float64(blink)),
+    )
 
 
 @compiled
@@ -77,6 +109,9 @@ def renew(state, slot):
 
 @compiled
 def _renew(state, slot):
+    if state.kind == GENERAL:
+        ask(state, RENEW, 0, slot)
+        return
     state.dirty[slot] = 0
     if state.kind == MEASURED:
         _renew_segments(state, slot)
@@ -169,6 +204,8 @@ def _tail(state, node):
 @compiled
 def may_fit(state, customer, slot):
     """Return False if a customer fits nowhere on a route; True promises nothing."""
+    if state.kind == GENERAL:
+        return fits_general(state, customer, slot)
     return state.load[slot] + state.demand[customer] <= state.limit
 
 
@@ -184,21 +221,25 @@ def least_need(state):
 @compiled
 def may_take(state, slot, least):
     """Return False if a route can take nobody who needs at least so much; True promises nothing."""
+    if state.kind == GENERAL:
+        return state.mixed != 0 or state.load[slot] + least <= state.class_carries[state.vehicle[slot], 0]
     return state.load[slot] + least <= state.limit
 
 
 @compiled
 def carries_too_much(state, slot):
     """Return whether the customers of a route need more than a vehicle carries."""
-    return state.load[slot] > state.limit
+    return state.kind != GENERAL and state.load[slot] > state.limit
 
 
 @compiled
 def is_on_time(state, slot):
-    """Return whether a route keeps all windows, and the limits on its length and duration."""
+    """Return whether a route keeps all windows and the limits on its length and duration; all rules if GENERAL."""
     if state.kind == PLAIN or state.size[slot] == 0:
         return True
     renew(state, slot)
+    if state.kind == GENERAL:
+        return state.legal[slot] == 1
     first = state.first[slot]
     if state.ready[first] - state.service[first] > state.late[first] + state.noise:
         return False
@@ -210,13 +251,66 @@ def is_on_time(state, slot):
 @compiled
 def penalty(state, customer):
     """Return what a customer on no route costs; infinite if it must be on one."""
-    return state.unserved_cost * state.absence[customer]
+    return state.prize[customer] * state.absence[customer]
+
+
+@compiled
+def worth(state, customer):
+    """Return the most that serving a customer may cost: its penalty, and that of its group if that has nobody."""
+    found = penalty(state, customer)
+    if state.kind == GENERAL and state.group[customer] >= 0 and state.group_required[state.group[customer]] != 0:
+        return found + state.unserved_cost if state.group_count[state.group[customer]] == 0 else found
+    return found
+
+
+@compiled
+def is_wanted(state, customer):
+    """Return False if somebody else of a customer's group is served already."""
+    return state.kind != GENERAL or state.group[customer] < 0 or state.group_count[state.group[customer]] == 0
+
+
+@compiled
+def missing_groups(state):
+    """Return how many required groups have nobody on a route."""
+    count = 0
+    for group in range(len(state.group_count)):
+        if state.group_required[group] != 0 and state.group_count[group] == 0:
+            count += 1
+    return count
+
+
+@compiled
+def count_missing(state):
+    """Return how many requests and groups are left out that must not be."""
+    count = state.groups_missing
+    for index in range(state.n_bank):
+        if state.prize[state.bank[index]] >= state.unserved_cost:
+            count += 1
+    return count
+
+
+@compiled
+def other_end(state, customer):
+    """Return the other end of a customer's shipment; 0 if it is no part of one."""
+    return state.partner[customer] if state.kind == GENERAL else np.uint32(0)
+
+
+@compiled
+def ends_of_requests(state):
+    """Return how many stops a request has at most: 2 where there are shipments."""
+    return 2 if state.kind == GENERAL and state.shipments != 0 else 1
+
+
+@compiled
+def from_depot(state, customer):
+    """Return the distance of a customer from the depot, from the nearest one if there are several."""
+    return state.from_depots[customer] if state.kind == GENERAL else distance(state, 0, customer)
 
 
 @compiled
 def has_windows(state):
     """Return whether customers have windows or durations count, so that it matters when a customer is served."""
-    return state.kind != PLAIN
+    return state.kind != PLAIN and (state.kind != GENERAL or state.timed != 0)
 
 
 @compiled
@@ -225,6 +319,8 @@ def start_of_service(state, customer):
 
     Without windows a vehicle leaves at 0, and travel takes as long as it is far.
     """
+    if state.kind == GENERAL and state.timed == 0:
+        return 0.0
     slot = np.uint32(state.route[customer])
     renew(state, slot)
     return state.ready[customer] - state.service[customer]
@@ -233,8 +329,10 @@ def start_of_service(state, customer):
 @compiled
 def off_opening(state, customer):
     """Return how long before or after the opening of its window a customer on a route is reached; 0 without windows."""
-    if state.kind == PLAIN:
+    if not has_windows(state):
         return 0.0
+    if state.kind == GENERAL:
+        return abs(start_of_service(state, customer) - state.earliest[customer])
     renew(state, np.uint32(state.route[customer]))
     before = state.predecessor[customer]
     left = state.earliest[0] if before == 0 else state.ready[before]
@@ -258,6 +356,8 @@ def best_insertion(state, customer, slot, bound=np.inf, blink=0.0):
     c_pi + c_is − c_ps for customer i between p and s. Infinite if no place costs less than ``bound``. A place that is
     better than the best one so far is overlooked with probability ``blink``.
     """
+    if state.kind == GENERAL:
+        return ask(state, BEST, customer, slot, 0, bound, blink), state.found_place
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)
     if state.kind != PLAIN:
@@ -413,6 +513,8 @@ def _measured(state, customer, slot, before, after):
 @compiled
 def insertion(state, customer, slot, place):
     """Return the cost of inserting a customer into a route at a place."""
+    if state.kind == GENERAL:
+        return ask(state, INSERTION, customer, slot, place)
     if not may_fit(state, customer, slot):
         return np.inf
     if state.kind == PLAIN:
@@ -448,6 +550,9 @@ def best_near(state, customer, count, bound, blink):
 
     Infinite if no such place is allowed and costs less than ``bound``; `blink` as in `best_insertion`.
     """
+    if state.kind == GENERAL:
+        least = ask(state, NEAR, customer, count, 0, bound, blink)
+        return least, state.found_slot, state.found_place
     best, where, place = bound, -1, np.int64(0)
     row = np.uint32(customer)
     for index in range(min(count, state.fitting.shape[1])):
@@ -489,6 +594,9 @@ def _if_on_time(state, customer, slot, before, after, cost):
 @compiled
 def random_place(state, customer, slot):
     """Return a place on a route where a customer may be, uniformly; −1 if there is none."""
+    if state.kind == GENERAL:
+        ask(state, RANDOM_PLACE, customer, slot)
+        return state.found_place
     if state.kind == PLAIN:
         if not may_fit(state, customer, slot):
             return np.int64(-1)
@@ -531,6 +639,8 @@ def renew_best(state, customer, slot, inserted, known, place):
 @compiled
 def best_opening(state, customer):
     """Return the least cost of a route for one customer, there and back and the vehicle, and the type of vehicle."""
+    if state.kind == GENERAL:
+        return ask(state, OPEN, customer), state.found_vehicle
     if state.n_routes >= state.vehicles:
         return np.inf, 0
     there_and_back = distance(state, 0, customer) + distance(state, customer, 0)
@@ -545,8 +655,16 @@ def best_opening(state, customer):
 
 
 @compiled
+def may_run_out(state, more=0):
+    """Return whether opening so many more routes may change what the next one costs: vehicles are limited."""
+    return state.kind == GENERAL or state.n_routes + more >= state.vehicles
+
+
+@compiled
 def removal(state, customer):
     """Return what removing a customer i between p and s saves: g_i = c_pi + c_is − c_ps."""
+    if state.kind == GENERAL:
+        return ask(state, REMOVAL, customer)
     before, after = state.predecessor[customer], state.successor[customer]
     slot = state.route[customer]
     arriving = state.entry[slot] if before == 0 else state.arc[before]
@@ -569,6 +687,8 @@ def join(state, tail, head):
 
     0 stands for the depot: nothing before, or nothing after. Infinite if such a route is not allowed.
     """
+    if state.kind == GENERAL:
+        return ask(state, JOIN, tail, head)
     length, load, node = distance(state, tail, head), 0.0, tail
     while node != 0:
         load += state.demand[node]
@@ -647,7 +767,7 @@ def note_insertion(state, customer, slot, added):
 def recompute(state):
     """Make the books anew from the routes, which wipes out the rounding errors of many edits."""
     total = 0.0
-    for index in range(state.n_active):
+    for index in range(state.n_active if state.kind != GENERAL else 0):
         slot = state.active[index]
         node = state.first[slot]
         load, length = 0.0, state.entry[slot]
@@ -663,5 +783,10 @@ def recompute(state):
         else:
             total += length
     state.cost = total + state.vehicle_cost * state.n_routes
+    if state.kind == GENERAL:
+        state.cost = ask(state, RECOMPUTE, 0)
+        if state.groups_missing > 0:
+            state.cost += state.groups_missing * state.unserved_cost
+    state.cost += state.lost
     for index in range(state.n_bank):
         state.cost += penalty(state, state.bank[index])

@@ -6,6 +6,7 @@ allocated, saved before a change, undone and copied follows from the declaration
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,9 +16,10 @@ from numba import types
 from neuralns.compiled.structs import StructType, at_address, entry_copier, field_copier, number, whole
 from neuralns.routes.status import status_type
 
-Extent = Literal["instance", "once", "node", "slot", "arc", "cell", "word"]
+Extent = Literal["instance", "once", "node", "slot", "arc", "cell", "word", "type", "depot", "group", "load"]
 """What a field has entries for: as the instance has them, once for all, each node, each slot, each arc, each cell of a
-repair's table, each word of the generator."""
+repair's table, each word of the generator, each type of vehicle, each depot (and kind of goods), each group, each kind
+of goods at each node or slot."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,9 @@ FIELDS = (
     _instance("kind", whole, 0),  # which rules `evaluate` looks at: PLAIN, TIMED or MEASURED
     _instance("vehicles", whole, 0),  # the most routes
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
-    _instance("unserved_cost", number, 0),  # penalty of a customer on no route; infinite if all must be on one
+    _instance("unserved_cost", number, 0),  # penalty of who must be on a route and is not; infinite if all must be
+    _instance("prize"),  # penalty of each customer on no route: that, or the prize of an optional one
+    _instance("lost", number, 0),  # prizes of optional customers who can be on no route
     _instance("servable", types.uint8),  # whether a customer can be on a route at all
     _instance("durations", dimensions=2),  # as `distances`; those themselves if they are the durations
     _instance("durations_to", dimensions=2),
@@ -107,6 +111,56 @@ FIELDS = (
     _instance("max_distance", number, 0),
     _instance("noise", number, 0),  # lateness that is the rounding of sums
     _instance("max_duration", number, 0),
+    # What only GENERAL instances have; each table has one row or none elsewhere. First the types of vehicles.
+    _instance("rules", types.int64),  # addresses of the rules of `general`
+    _instance("nowhere", whole, 0),  # the node that stands for no depot
+    _instance("goods", whole, 0),  # dimensions of amounts
+    _instance("carries", dimensions=2),  # most of each kind of goods, by type
+    _instance("class_carries", dimensions=2),  # the most of any type of its class
+    _instance("available", types.int64),
+    _instance("fixed_cost"),
+    _instance("per_distance"),
+    _instance("per_duration"),
+    _instance("start_node", _index),
+    _instance("end_node", _index),
+    _instance("shift_opens"),
+    _instance("shift_leaves"),  # last departure
+    _instance("shift_closes"),  # last return
+    _instance("most_distance"),
+    _instance("most_duration"),
+    _instance("most_stops", types.int64),
+    _instance("profile_rows", types.int64),  # where the rows of its distances begin
+    _instance("class_begin", types.int64),  # where its class begins in `by_class`, and how many types that has
+    _instance("class_size", types.int64),
+    _instance("by_class", types.int64),
+    _instance("n_classes", whole, 0),
+    _instance("allowed", types.uint8, 2),  # whether a type has the skills for a customer
+    # Customers.
+    _instance("delivery", dimensions=2),
+    _instance("pickup", dimensions=2),  # shipments included: above 0 where they are picked up, below where delivered
+    _instance("partner", _index),  # the other end of a shipment, 0 for others
+    _instance("is_delivery", types.uint8),  # whether it is the second end of a shipment
+    _instance("role", types.int32),  # DELIVERED or PICKED_UP where backhauls come last
+    _instance("release"),
+    _instance("n_openings", types.int64),
+    _instance("first_opening", types.int64),
+    _instance("opens"),
+    _instance("closes"),
+    _instance("group", types.int32),  # -1 for none
+    _instance("group_required", types.uint8),
+    _instance("from_depots"),  # distance from the nearest depot
+    # Depots, as far as they are limited or cost.
+    _instance("has_depots", whole, 0),
+    _instance("start_depot", types.int64),  # by type of vehicle, -1 for none
+    _instance("end_depot", types.int64),
+    _instance("depot_cost"),
+    _instance("depot_capacity", dimensions=2),
+    _instance("own_costs", types.int64),  # addresses of costs of one's own
+    _instance("mixed", whole, 0),  # whether there are pickups or shipments, so that loads differ along a route
+    _instance("timed", whole, 0),  # whether there are windows or shifts
+    _instance("measured", whole, 0),  # whether durations count
+    _instance("backhauls", whole, 0),
+    _instance("shipments", whole, 0),
     # The routes.
     _route("successor", "node", _index),  # next customer, 0 at the end
     _route("predecessor", "node", _index),  # previous customer, 0 at the start
@@ -118,6 +172,8 @@ FIELDS = (
     _route("load", "slot"),
     _route("length", "slot"),
     _route("duration", "slot"),  # where durations count (MEASURED)
+    _route("vehicle", "slot", types.int32),  # type of the vehicle (GENERAL)
+    _route("route_cost", "slot"),  # what the route costs (GENERAL)
     _route("n_routes", "once", whole),  # routes with customers
     _route("cost", "once", number),  # F of the routes
     Field("active", "slot", _index, copied=True),  # the slots in use, those just emptied included
@@ -133,7 +189,13 @@ FIELDS = (
     Field("n_bank", "once", whole, copied=True),
     Field("n_taken", "once", whole),
     Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
-    Field("present", "once", whole, copied=True),  # customers on routes and on the removal list
+    Field("present", "once", whole, copied=True),  # requests on routes and on the removal list
+    Field("groups_missing", "once", whole, copied=True),  # required groups of whom nobody is served
+    # The books of GENERAL instances: routes of each type, routes and goods of each depot, members served of each group.
+    Field("used", "type", types.int64, copied=True),
+    Field("depot_use", "depot", types.int64, copied=True),
+    Field("depot_load", "depot", dimensions=2, copied=True),
+    Field("group_count", "group", types.int64, copied=True),
     # The times of a route, derived from it by `evaluate` when they are first looked at after a change.
     Field("dirty", "slot", types.int32, start=1),
     Field("ready", "node"),  # earliest departure
@@ -145,6 +207,14 @@ FIELDS = (
     Field("tail_time", "node"),
     Field("tail_early", "node"),
     Field("tail_late", "node"),
+    # The loads of a route and what else is derived of it (GENERAL).
+    Field("start_load", "load", copied=True),  # of each slot, by kind of goods: when it leaves
+    Field("peak", "load", copied=True),  # the most at any time
+    Field("leg_load", "load"),  # of each node: behind it
+    Field("head_peak", "load"),  # the most up to there
+    Field("tail_peak", "load"),  # the most from there on
+    Field("route_release", "slot"),
+    Field("legal", "slot", types.uint8, start=1),
     # The history of arcs: cost of the best solution seen with each, read by `seen_cost`; 0 × 0 if nobody asks for it.
     Field("history", "arc", dimensions=2, copied=True),
     # What went wrong, and at which customer.
@@ -159,6 +229,10 @@ FIELDS = (
     Field("n_saved_slots", "once", whole),
     Field("saved_slot", "slot", _index),
     # Scratch space of operators: contents mean nothing between two calls.
+    Field("found_place", "once", whole),  # what rules of `general` answer beside a cost
+    Field("found_slot", "once", whole),
+    Field("found_vehicle", "once", whole),
+    Field("sequence", "node", _index),
     Field("keys", "node"),
     Field("items", "node", _index),
     Field("order", "node", _index),
@@ -202,11 +276,12 @@ copy_fields = field_copier(state_type, [field.name for field in FIELDS if field.
 """Copy the routes and the history of a state to another one of the same instance."""
 
 
-def new_arrays(customers: int, quota: int) -> dict[str, Any]:
+def new_arrays(customers: int, quota: int, sizes: Mapping[str, int]) -> dict[str, Any]:
     """Return the fields of a state that are its own, except generator, history and status.
 
     ``quota`` is the most customers that are removed at a time. There are fewer routes than customers left on them, so
-    that a table of ``quota`` rows needs no more columns than there are customers.
+    that a table of ``quota`` rows needs no more columns than there are customers. ``sizes`` says how many types of
+    vehicles, depots, groups and kinds of goods there are.
     """
     nodes = customers + 1
     found: dict[str, Any] = {}
@@ -216,6 +291,11 @@ def new_arrays(customers: int, quota: int) -> dict[str, Any]:
         elif field.per == "cell":
             # Pages that are never touched cost no memory.
             found[field.name] = np.empty(quota * customers, state_type.dtypes[field.name])
+        elif field.per == "load":
+            found[field.name] = np.zeros(nodes * sizes["goods"] if sizes["goods"] else 1)
+        elif field.per in sizes:
+            shape = (sizes[field.per], sizes["goods"])[: field.dimensions]
+            found[field.name] = np.zeros(shape, state_type.dtypes[field.name])
         elif field.per in ("node", "slot"):
             found[field.name] = np.zeros(nodes, state_type.dtypes[field.name])
             if field.start != 0:

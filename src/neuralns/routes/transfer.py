@@ -17,7 +17,9 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, insert, open_route
-from neuralns.routes.evaluate import MEASURED, PLAIN, TIMED, recompute
+from neuralns.routes.evaluate import GENERAL, MEASURED, PLAIN, TIMED, ask, recompute
+from neuralns.routes.fleet import all_distances, general_fields, lost_anyway, lost_at_most, most_expensive, slack_of
+from neuralns.routes.general import LOAD
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import copy_fields, new_arrays, state_type
@@ -66,8 +68,15 @@ def new_state(
         common = _common[instance] = _of_instance(instance)
     rows = instance.customers if quota is None else quota
     if instance.may_leave_out:
-        rows = min(rows + MOST_TAKEN, instance.customers)
-    own = new_arrays(instance.customers, rows)
+        rows = instance.customers if instance.backhauls else min(rows + MOST_TAKEN, instance.customers)
+    general = instance.general
+    sizes = {
+        "type": len(instance.types) if general else 0,
+        "depot": len(instance.depot_nodes) if general else 0,
+        "group": len(instance.groups or ()),
+        "goods": instance.dimensions if general else 0,
+    }
+    own = new_arrays(instance.customers, rows, sizes)
     own["history"] = new_history(instance.customers) if history else np.zeros((0, 0))
     if history:
         # The history takes note of all candidates, so that none is given up half-way.
@@ -84,14 +93,14 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
     distances = instance.distances
     if distances is None:
         matrix = transposed = np.zeros((0, 0))
-        from_depot = np.hypot(*(instance.points[1:] - instance.points[0]).T)
+        from_depot = np.hypot(*(instance.points[1:nodes] - instance.points[0]).T)
     else:
         matrix = distances
         if distances.diagonal().any():
             matrix = distances.copy()
             np.fill_diagonal(matrix, 0.0)
         transposed = matrix if np.array_equal(matrix, matrix.T) else np.ascontiguousarray(matrix.T)
-        from_depot = matrix[0, 1:]
+        from_depot = matrix[0, 1:nodes]
     known = nodes if nodes <= FULL_NEIGHBOURS + 1 else SOME_NEIGHBOURS
     neighbours = nearest_neighbours(instance, known).astype(np.uint32)
     durations = instance.travel_times
@@ -102,13 +111,25 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
     else:
         times = np.ascontiguousarray(durations)
         times_to = times if np.array_equal(times, times.T) else np.ascontiguousarray(times.T)
+    if instance.general and distances is not None:
+        # A table for each profile, with a node more.
+        matrix = all_distances(instance, times=False)
+        transposed = matrix
+        times = all_distances(instance, times=True) if instance.timed else np.zeros((0, 0))
+        if instance.timed and instance.durations is None and not instance.profiles:
+            times = matrix
+        times_to = times
     late = lateness_allowed(instance)
+    charge = unserved_cost(instance)
     return {
+        **general_fields(instance),
+        "prize": np.array([charge, *(min(charge, instance.prize(node)) for node in range(1, nodes))]),
         "fitting": fitting_neighbours(instance, neighbours),
         "kind": kind_of(instance),
         "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
         "slack": least_gain(instance),
-        "unserved_cost": unserved_cost(instance),
+        "unserved_cost": charge,
+        "lost": lost_anyway(instance),
         "servable": servable(instance),
         "durations": times,
         "durations_to": times_to,
@@ -175,6 +196,8 @@ def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.uint32]) -
 
 def kind_of(instance: Instance) -> int:
     """Return which of the kinds of `evaluate` an instance is."""
+    if instance.general:
+        return GENERAL
     limits = instance.max_duration, instance.max_distance
     if instance.duration_cost > 0 or instance.distance_cost != 1 or limits != (None, None):
         return MEASURED
@@ -204,6 +227,8 @@ def unserved_cost(instance: Instance) -> float:
     if not instance.may_leave_out:
         return float("inf")
     customers = instance.customers
+    if instance.general:
+        return most_expensive(instance)
     total = instance.vehicle_cost * customers
     if instance.distance_cost > 0:
         total += instance.distance_cost * _longest(instance)
@@ -211,7 +236,7 @@ def unserved_cost(instance: Instance) -> float:
         travel = _longest(instance, times=True)
         waiting = customers * max(0.0, float(instance.earliest.max() - instance.earliest[0]))
         total += instance.duration_cost * (travel + float(instance.services.sum()) + waiting)
-    return 1.0 + total
+    return 1.0 + total + lost_at_most(instance)
 
 
 def _longest(instance: Instance, times: bool = False) -> float:
@@ -230,7 +255,8 @@ def _longest(instance: Instance, times: bool = False) -> float:
 
 def charged_cost(solution: Solution) -> float:
     """Return F of a solution as states have it: with the penalty of everybody left out who could be served."""
-    left_out = set(solution.unserved) - set(solution.instance.unservable)
+    ends = {each.delivery for each in solution.instance.shipments or ()}
+    left_out = set(solution.unserved) - set(solution.instance.unservable) - ends
     return solution.cost + (len(left_out) * unserved_cost(solution.instance) if left_out else 0.0)
 
 
@@ -239,6 +265,8 @@ def least_gain(instance: Instance) -> float:
 
     It is the same for durations with waiting, the longest of chains of which an insertion changes one link each.
     """
+    if instance.general:
+        return slack_of(instance, most_saved)
     found = 0.0
     if instance.distance_cost > 0:
         found += instance.distance_cost * most_saved(instance)
@@ -275,7 +303,7 @@ def _given(instance: Instance, times: bool) -> Any:
 
 
 @compiled
-def load_routes(state, customers, starts):
+def load_routes(state, customers, starts, kinds):
     """Make routes, laid in a row as `flatten` does, those of a state, with a fresh status and an empty history."""
     state.route[:] = -1
     state.size[:] = 0
@@ -302,12 +330,16 @@ def load_routes(state, customers, starts):
     state.n_taken = 0
     state.absence[:] = 1.0
     state.present = state.customers
-    checkpoint(state)
-    for number in range(len(starts) - 1):
-        slot, before = open_route(state), 0
-        for index in range(starts[number], starts[number + 1]):
-            insert(state, customers[index], slot, before)
-            before = customers[index]
+    state.groups_missing = 0
+    if state.kind == GENERAL:
+        _load_general(state, customers, starts, kinds)
+    else:
+        checkpoint(state)
+        for number in range(len(starts) - 1):
+            slot, before = open_route(state), 0
+            for index in range(starts[number], starts[number + 1]):
+                insert(state, customers[index], slot, before)
+                before = customers[index]
     _leave_out(state)
     recompute(state)
     status = state.status
@@ -321,6 +353,34 @@ def load_routes(state, customers, starts):
     state.saved_cost = np.inf
     remember(state)
     checkpoint(state)
+
+
+@compiled
+def _load_general(state, customers, starts, kinds):
+    """Load routes of a GENERAL instance, each with its type of vehicle; the requests on none are the removal list."""
+    state.vehicle[:] = 0
+    state.route_cost[:] = 0.0
+    state.start_load[:] = 0.0
+    state.used[:] = 0
+    state.depot_use[:] = 0
+    state.depot_load[:] = 0.0
+    state.group_count[:] = 0
+    state.n_removed = 0
+    checkpoint(state)
+    for number in range(len(starts) - 1):
+        if starts[number + 1] > starts[number]:
+            slot = open_route(state, kinds[number])
+            for index in range(starts[number], starts[number + 1]):
+                state.sequence[index] = customers[index]
+            ask(state, LOAD, starts[number + 1], slot, starts[number])
+    state.present = 0
+    for customer in range(1, state.customers + 1):
+        if state.is_delivery[customer] == 0:
+            state.present += 1
+            if state.route[customer] < 0:
+                state.place[customer] = state.n_removed
+                state.removed[state.n_removed] = customer
+                state.n_removed += 1
 
 
 @compiled
@@ -354,14 +414,15 @@ def copy_routes(source, target):
 
 
 @compiled
-def export_routes(state, customers, starts):
-    """Copy the routes into a row of customers and their starts (see `flatten`); return how many routes there are."""
+def export_routes(state, customers, starts, kinds):
+    """Copy the routes into a row of customers, their starts and types (see `flatten`); return how many there are."""
     position, number = 0, 0
     for index in range(state.n_active):
         node = state.first[state.active[index]]
         if node == 0:
             continue
         starts[number] = position
+        kinds[number] = state.vehicle[state.active[index]]
         number += 1
         while node != 0:
             customers[position] = node
@@ -379,15 +440,14 @@ def do_without_route(state: State, vehicles: int) -> None:
 
 def load_solution(state: State, solution: Solution) -> None:
     """Make a feasible solution the routes of a state, with a fresh status and an empty history."""
-    customers, starts = flatten(solution)
-    load_routes(state, customers, starts)
+    load_routes(state, *flatten(solution))
 
 
-def flatten(solution: Solution) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return the customers of all routes in a row, and where each route starts (and the last one ends)."""
+def flatten(solution: Solution) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the customers of all routes in a row, where each route starts (and the last one ends), and their types."""
     customers = np.array([customer for route in solution.routes for customer in route], dtype=np.int32)
     starts = np.cumsum([0, *(len(route) for route in solution.routes)]).astype(np.int32)
-    return customers, starts
+    return customers, starts, np.array(solution.vehicles, dtype=np.int32)
 
 
 def unflatten(customers: npt.NDArray[np.int32], starts: npt.NDArray[np.int32], routes: int) -> list[list[int]]:
@@ -397,5 +457,15 @@ def unflatten(customers: npt.NDArray[np.int32], starts: npt.NDArray[np.int32], r
 
 def routes_of(state: State) -> list[list[int]]:
     """Return the routes that a state holds."""
-    row, starts = np.zeros(state.customers + 1, np.int32), np.zeros(state.customers + 2, np.int32)
-    return unflatten(row, starts, int(export_routes(state, row, starts)))
+    return _exported(state)[0]
+
+
+def solution_of(state: State, instance: Instance) -> Solution:
+    """Return the routes that a state holds, with their types of vehicles."""
+    return Solution(instance, *_exported(state))
+
+
+def _exported(state: State) -> tuple[list[list[int]], list[int]]:
+    row, starts, kinds = (np.zeros(state.customers + more, np.int32) for more in (1, 2, 1))
+    count = int(export_routes(state, row, starts, kinds))
+    return unflatten(row, starts, count), kinds[:count].tolist()

@@ -14,7 +14,7 @@ from neuralns.compiled.structs import StructType, number, numbers, whole, wholes
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
-from neuralns.routes.evaluate import recompute
+from neuralns.routes.evaluate import count_missing, recompute
 from neuralns.routes.layout import state_type
 from neuralns.routes.transfer import export_routes
 from neuralns.search.step import KINDS, STOPPING, step
@@ -66,6 +66,7 @@ run_type = StructType(
         "repair_counts": _counts,
         "best": _row,  # the best routes, laid in a row, and where each starts
         "starts": _row,
+        "kinds": _row,  # types of their vehicles
         "routes": whole,
         "left_out": whole,  # how many they leave out
         "found": whole,  # whether it returned at a new best solution
@@ -129,16 +130,16 @@ def _run(state, tables, run, iterations):
             recompute(state)
             status.current = state.cost
         if run.fewest != 0:
-            if state.n_bank == 0:
-                run.routes = export_routes(state, run.best, run.starts)
+            if count_missing(state) == 0:
+                run.routes = export_routes(state, run.best, run.starts, run.kinds)
                 run.left_out = 0
                 run.found = 1
                 break
             count_absence(state)
             status.current = status.best = state.cost
         elif outcome == BEST:
-            run.routes = export_routes(state, run.best, run.starts)
-            run.left_out = state.n_bank
+            run.routes = export_routes(state, run.best, run.starts, run.kinds)
+            run.left_out = count_missing(state)
             if run.pauses != 0:
                 run.found = 1
                 break

@@ -20,7 +20,8 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution, gap_between
 from neuralns.routes.edits import FAILED
-from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, routes_of, unflatten
+from neuralns.routes.evaluate import count_missing
+from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, solution_of, unflatten
 from neuralns.search import loop
 from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called
@@ -134,7 +135,8 @@ class Search:
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,
             times=np.zeros(2), destroy_counts=np.zeros((len(setup.portfolio.destroys), 4), np.int64),
             repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64), best=np.zeros(customers, np.int32),
-            starts=np.zeros(customers + 1, np.int32), routes=0, left_out=0, found=0, stopped=0, operator=0,
+            starts=np.zeros(customers + 1, np.int32), kinds=np.zeros(customers + 1, np.int32),
+            routes=0, left_out=0, found=0, stopped=0, operator=0,
         )  # fmt: skip
 
     @property
@@ -238,7 +240,7 @@ class Search:
         self._pair = self.setup.selector.ask(situation, self._memory)
         self.in_python = False
         self._asking += time.perf_counter() - begin
-        self._waiting = int(self._state.n_bank)
+        self._waiting = self._missing
         place = situation.destroys.index(self._pair[0])
         self._asked = (situation, self.destroy_counts[place].copy())
 
@@ -248,7 +250,7 @@ class Search:
         begin = time.perf_counter()
         used, accepted, improved, new_best = map(int, counts)
         change = self._status.current - self._penalties - situation.current
-        if self.setup.fewest_vehicles and self._state.n_bank != self._waiting:
+        if self.setup.fewest_vehicles and self._missing != self._waiting:
             # Costs of routes that serve more or fewer customers say nothing.
             change = 0.0
         self._status.running, self.in_python = UPDATING, True
@@ -292,14 +294,21 @@ class Search:
     @property
     def standing(self) -> tuple[int, float]:
         """How well off the current solution is: customers left out, then cost."""
-        return int(self._state.n_bank), float(self._status.current) - self._penalties
+        return self._missing, float(self._status.current) - self._penalties
 
     @property
     def _penalties(self) -> float:
-        """What the customers in the bank add to the cost of the current solution."""
+        """What those in the bank who must be served add to the cost of the current solution."""
         state = self._state
         waiting = state.bank[: state.n_bank]
-        return float(state.unserved_cost * state.absence[waiting].sum()) if len(waiting) else 0.0
+        waiting = waiting[state.prize[waiting] >= state.unserved_cost]
+        weight = float(state.absence[waiting].sum()) + int(state.groups_missing)
+        return float(state.unserved_cost * weight) if weight else 0.0
+
+    @property
+    def _missing(self) -> int:
+        """How many the current solution leaves out who must be served."""
+        return int(count_missing(self._state))  # type: ignore[no-untyped-call]
 
     @property
     def _best_cost(self) -> float:
@@ -311,11 +320,13 @@ class Search:
 
     def best(self) -> Solution:
         """Return the best solution found."""
-        return Solution(self.setup.instance, unflatten(self._run.best, self._run.starts, self._run.routes))
+        run = self._run
+        routes = unflatten(run.best, run.starts, run.routes)
+        return Solution(self.setup.instance, routes, run.kinds[: run.routes].tolist())
 
     def current(self) -> Solution:
         """Return the current solution."""
-        return Solution(self.setup.instance, routes_of(self._state))
+        return solution_of(self._state, self.setup.instance)
 
     def continue_from(self, solution: Solution) -> None:
         """Make a solution the current one; the history of arcs starts anew."""
@@ -329,7 +340,7 @@ class Search:
         cost = solution.cost + self._penalties
         status.current = cost
         rank, kept_rank = (
-            (int(self._state.n_bank), len(solution.routes) * self.setup.fewest_vehicles),
+            (self._missing, len(solution.routes) * self.setup.fewest_vehicles),
             (int(self._run.left_out), int(self._run.routes) * self.setup.fewest_vehicles),
         )
         if self._run.fewest and rank > kept_rank:
@@ -344,10 +355,11 @@ class Search:
                 self._state.vehicles = max(1, len(solution.routes))
 
     def _keep(self, solution: Solution) -> None:
-        flat, ends = flatten(solution)
+        flat, ends, kinds = flatten(solution)
         self._run.best[: len(flat)], self._run.starts[: len(ends)] = flat, ends
+        self._run.kinds[: len(kinds)] = kinds
         self._run.routes = len(solution.routes)
-        self._run.left_out = int(self._state.n_bank)
+        self._run.left_out = self._missing
         self._keep_cost()
 
     def _keep_cost(self) -> None:

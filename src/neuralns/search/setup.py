@@ -122,7 +122,8 @@ def initial_solution(
 ) -> Solution:
     """Return a start for a search of some seconds: built by a named method, read from a file, or as given; checked."""
     if isinstance(source, Solution):
-        return Solution(instance, source.routes).checked("the initial solution")
+        kinds = source.vehicles if len(source.instance.types) == len(instance.types) else None
+        return Solution(instance, source.routes, kinds).checked("the initial solution")
     if source in ("savings", "insertion") and instance.may_leave_out:
         return build(instance)
     if source == "savings":

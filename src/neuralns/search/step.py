@@ -14,7 +14,8 @@ from neuralns.compiled.clock import ticks
 from neuralns.operators.contract import FINE, apply_destroy, apply_repair
 from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
-from neuralns.routes.evaluate import PLAIN, hopeless, is_on_time
+from neuralns.routes.evaluate import GENERAL, PLAIN, ask, hopeless, is_on_time
+from neuralns.routes.general import SETTLE, TIDY
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 from neuralns.search.acceptance.rule import draw_threshold, is_accepted
@@ -43,6 +44,8 @@ def begin_step(state, tables, destroy, quota):
 @inlined
 def end_step(state, tables, repair, accepts):
     """Insert the removed customers by a repair operator and settle; return a code of `contract` and the outcome."""
+    if state.kind == GENERAL:
+        ask(state, TIDY, 0)
     state.status.running = ACCEPTING
     state.status.threshold = draw_threshold(state, accepts)
     if state.n_bank > 0:
@@ -60,7 +63,9 @@ def _settle(state, accepts):
     status = state.status
     given_up = state.n_removed > 0 and hopeless(state)
     if not given_up:
-        if state.n_removed > 0:
+        if state.kind == GENERAL:
+            given_up = ask(state, SETTLE, 0) > 0.0
+        if state.n_removed > 0 or len(state.group_count) > 0:
             charge_for_removed(state)
         remember(state)
     candidate, current, best = state.cost, status.current, status.best

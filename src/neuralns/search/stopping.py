@@ -10,8 +10,8 @@ from typing import Any
 from numba import types
 
 from neuralns.compiled.calls import caller
+from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError
-from neuralns.operators.registry import compile_own
 from neuralns.routes.layout import state_type
 
 LARGEST = 1e15

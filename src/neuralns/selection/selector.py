@@ -11,9 +11,9 @@ from numba import types
 
 from neuralns.compiled.calls import caller
 from neuralns.compiled.failures import said
+from neuralns.compiled.own import compile_own
 from neuralns.compiled.structs import Struct, StructType, anything, at_address
 from neuralns.errors import NeuralnsError, OperatorError
-from neuralns.operators.registry import compile_own
 from neuralns.routes.layout import state_type
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from neuralns.operators.toolkit import (
     compiled,
     destroy,
     distance,
+    ends_of_requests,
     has_windows,
     nearest_routed,
     new_mark,
@@ -135,9 +136,12 @@ def _remove_inside(state, x, y, width, height, quota):
             state.keys[count] = -max(dx, dy)
             state.items[count] = customer
             count += 1
-    select_largest(state.keys, state.items, count, quota - 1)
-    for index in range(quota):
-        remove(state, state.items[index])
+    # Both ends of a shipment may be inside.
+    most = min(count, quota * ends_of_requests(state))
+    select_largest(state.keys, state.items, count, most - 1)
+    for index in range(most):
+        if state.n_removed < quota:
+            remove(state, state.items[index])
 
 
 @destroy("node-neighbourhood", "related")

@@ -56,6 +56,9 @@ def _remove_string(state, customer, longest, split, keep, quota, cut):
     first_part = 1 + randint(state, length - 1) if kept > 0 else length
     node = start
     for place in range(window):
+        if node == 0:
+            # Other ends of shipments have left the route as well.
+            return
         following = state.successor[node]
         if place < first_part or place >= first_part + kept:
             remove(state, node)

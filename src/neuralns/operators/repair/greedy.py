@@ -8,17 +8,20 @@ from neuralns.operators.toolkit import (
     best_near,
     best_opening,
     compiled,
-    distance,
     fill_table,
     find_cheapest,
+    from_depot,
     has_windows,
     hopeless,
     insert,
     insert_row,
+    is_wanted,
     list_routes,
+    may_run_out,
     random,
     renew_cell,
     repair,
+    worth,
 )
 
 
@@ -49,15 +52,21 @@ def greedy(state):
         if state.best_delta[row] == np.inf or hopeless(state):
             return
         inserted = state.items[row]
+        if not is_wanted(state, inserted):
+            rows -= 1
+            state.order[chosen] = state.order[rows]
+            continue
         changed = insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
+        if changed < 0:
+            continue
         for index in range(rows):
             row = state.order[index]
             renew_cell(state, row, changed, width, inserted)
             cost = state.table_delta[row * width + changed]
             # The last vehicle may be on its way by now.
-            if state.best_column[row] == changed or (state.best_column[row] < 0 and state.n_routes >= state.vehicles):
+            if state.best_column[row] == changed or (state.best_column[row] < 0 and may_run_out(state)):
                 find_cheapest(state, row, width)
             elif cost < state.best_delta[row]:
                 state.best_delta[row], state.best_column[row] = cost, changed
@@ -81,7 +90,8 @@ def _find_regret(state, row, width, depth):
             third, fourth = cost, third
         elif cost < fourth:
             fourth = cost
-    if first == np.inf:
+    if first == np.inf or first >= worth(state, state.items[row]):
+        first = np.inf
         # Nowhere to go: after all others.
         state.best_delta[row], state.keys[row], state.row_limit[row], state.best_column[row] = -np.inf, first, first, -1
         return
@@ -112,11 +122,17 @@ def insert_by_regret(state, depth):
         if state.keys[row] == np.inf or hopeless(state):
             return
         inserted = state.items[row]
+        if not is_wanted(state, inserted):
+            rows -= 1
+            state.order[chosen] = state.order[rows]
+            continue
         fresh = state.best_column[row] < 0
-        last_vehicle = fresh and state.n_routes + 1 >= state.vehicles
+        last_vehicle = fresh and may_run_out(state, 1)
         changed = insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
+        if changed < 0:
+            continue
         for index in range(rows):
             row = state.order[index]
             cell = row * width + changed
@@ -182,9 +198,9 @@ def _order_removed(state, order):
         elif order == BY_DEMAND:
             key = -state.demand[customer]
         elif order == FARTHEST:
-            key = -distance(state, 0, customer)
+            key = -from_depot(state, customer)
         elif order == NEAREST:
-            key = distance(state, 0, customer)
+            key = from_depot(state, customer)
         elif order == NARROWEST:
             key = state.latest[customer] - state.earliest[customer]
         elif order == EARLIEST:
@@ -218,10 +234,11 @@ def insert_in_order(state, order, rate, near):
     list_routes(state)
     for index in range(_order_removed(state, order)):
         customer = state.items[index]
-        best, where, place = np.inf, -1, np.int64(0)
+        best, where, place = worth(state, customer), -1, np.int64(0)
         if near > 0:
             best, where, place = best_near(state, customer, near, best, rate)
         if where < 0:
+            best = worth(state, customer)
             for column in range(state.n_columns):
                 slot = state.columns[column]
                 cost, there = best_insertion(state, customer, slot, best, rate)
@@ -246,7 +263,7 @@ def greedy_with_noise(state, amplitude=0.025):
     rows, width = fill_table(state)
     most = 0.0
     for row in range(rows):
-        most = max(most, amplitude * distance(state, 0, state.items[row]))
+        most = max(most, amplitude * from_depot(state, state.items[row]))
     for row in range(rows):
         state.order[row] = row
         for column in range(state.n_columns):
@@ -257,9 +274,13 @@ def greedy_with_noise(state, amplitude=0.025):
         row = state.order[chosen]
         if state.best_delta[row] == np.inf or hopeless(state):
             return
-        changed = insert_row(state, row, state.best_column[row], width)
         rows -= 1
         state.order[chosen] = state.order[rows]
+        if not is_wanted(state, state.items[row]):
+            continue
+        changed = insert_row(state, row, state.best_column[row], width)
+        if changed < 0:
+            continue
         slot = state.columns[changed]
         for index in range(rows):
             row = state.order[index]

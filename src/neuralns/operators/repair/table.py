@@ -8,7 +8,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.routes.edits import TABLE_FULL, insert, open_route
-from neuralns.routes.evaluate import best_insertion, best_opening, least_need, may_take, renew_best
+from neuralns.routes.evaluate import best_insertion, best_opening, least_need, may_take, renew_best, worth
 
 
 @compiled
@@ -55,11 +55,14 @@ def open_column(state, customer, vehicle):
 
 @compiled
 def insert_row(state, row, column, width):
-    """Insert the customer of a row into a column's route, or open one (−1); return the column that changed."""
+    """Insert the customer of a row into a column's route, or open one (−1); return the column that changed.
+
+    −1 if there is no vehicle for it any more, after others were inserted: the customer stays on the removal list.
+    """
     customer = state.items[row]
     if column < 0:
-        _, vehicle = best_opening(state, customer)
-        return open_column(state, customer, vehicle)
+        cost, vehicle = best_opening(state, customer)
+        return open_column(state, customer, vehicle) if cost < np.inf else -1
     insert(state, customer, state.columns[column], state.table_place[row * width + column])
     return column
 
@@ -83,4 +86,6 @@ def find_cheapest(state, row, width):
     opening, _ = best_opening(state, state.items[row])
     if opening < best:
         best, where = opening, -1
+    if best >= worth(state, state.items[row]):
+        best, where = np.inf, -1
     state.best_delta[row], state.best_column[row] = best, where

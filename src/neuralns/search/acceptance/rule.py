@@ -10,8 +10,8 @@ from numba import types
 
 from neuralns.compiled.caching import inlined
 from neuralns.compiled.calls import address_of, caller
+from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError, OperatorError
-from neuralns.operators.registry import compile_own
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
