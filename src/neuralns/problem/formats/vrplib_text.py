@@ -1,4 +1,4 @@
-"""VRPLIB's format of instances, written: as all its readers know it, and in PyVRP's dialect where there is more to say."""
+"""VRPLIB's format of instances, written, in PyVRP's dialect where there is more to say than all its readers know."""
 
 from __future__ import annotations
 
