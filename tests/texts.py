@@ -211,7 +211,7 @@ GENERAL = Instance(
         VehicleType((8, 8), 1, end=4, start=None, shift=(-np.inf, 90.5)),
     ],
     depots=[Depot(), Depot((40, 50.5), 25)],
-    deliveries=[[0, 0], [4, 1], [0, 0], [2, 1 / 3], [0, 0]],
+    deliveries=[[0.0, 0.0], [4.0, 1.0], [0.0, 0.0], [2.0, 1 / 3], [0.0, 0.0]],
     pickups=[[0, 0], [0, 0], [5, 0], [1, 1], [0, 0]],
     openings={2: [(0, 10), (20, 60)], 3: [(30, 40), (50, np.inf)]},
     release=[0, 4, 0, 0.5, 0],

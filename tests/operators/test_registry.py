@@ -9,13 +9,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from numba.core.errors import TypingError
 
 import neuralns
 from helpers import on_a_line, outcomes, plane
 from neuralns import InputError, MaxIterations, OperatorError, load_operators, solve
 from neuralns.compiled.calls import MOST_PARAMETERS
-from neuralns.operators import registry
 from neuralns.operators.registry import operator, operators
 
 HEADER = "from neuralns import destroy, repair\nfrom neuralns.operators.toolkit import *\n"
@@ -279,8 +277,3 @@ def test_operators_are_listed_with_the_destroy_operators_first() -> None:
     phases = [entry.phase for entry in operators()]
     assert phases == sorted(phases)
     assert {entry.name for entry in operators()} >= {"string", "greedy", "blinks", "worst-node"}
-
-
-def test_the_reason_of_a_failed_compilation_is_one_line() -> None:
-    message = "Failed in nopython mode\nUnknown attribute 'x' of type State\n\nFile \"mine.py\", line 3:\n  code"
-    assert registry.reason(TypingError(message)) == "Unknown attribute 'x' of type State (File \"mine.py\", line 3)."

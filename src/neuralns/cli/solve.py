@@ -135,7 +135,7 @@ def solve(
     from neuralns.operators.portfolio import make_portfolio
     from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
-    from neuralns.problem.formats.detect import check_solution_path, is_own_solution, write_solution
+    from neuralns.problem.formats.detect import check_solution_path, is_own_solution
     from neuralns.problem.formats.route_table import route_table_text
     from neuralns.problem.instance import objective_costs
     from neuralns.search.setup import initial_solution, portfolio_of

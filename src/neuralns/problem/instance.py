@@ -277,7 +277,8 @@ class Instance:
             return
         opens, closes = self.fleet[0].shift
         nodes = len(self.demands)
-        given = np.tile([min(opens, 0.0), np.inf], (nodes, 1)) if self.windows is None else self.windows
+        first = min(opens, 0.0) if np.isfinite(opens) else 0.0
+        given = np.tile([first, np.inf], (nodes, 1)) if self.windows is None else self.windows
         windows = given.copy()
         windows[0] = max(opens, given[0, 0]), min(closes, given[0, 1])
         object.__setattr__(self, "windows", _windows(self.name, windows, nodes, (0,), self.openings))

@@ -140,7 +140,8 @@ def general_instances(draw: st.DrawFn) -> Instance:
     nothing: Any = 0.0 if dimensions == 1 else [0.0] * dimensions
     if shipped:
         pairs = [(first, first + 1) for first in range(1, customers, 2)]
-        parts["shipments"] = [Shipment(*draw(st.permutations(pair)), draw(amounts())) for pair in pairs]
+        turned = [draw(st.permutations(pair)) for pair in pairs]
+        parts["shipments"] = [Shipment(pickup, delivery, draw(amounts())) for pickup, delivery in turned]
     else:
         parts["deliveries"] = by_node(amounts(), nothing)
         parts["pickups"] = draw(st.none() | st.builds(lambda: by_node(amounts(), nothing)))
@@ -270,12 +271,12 @@ def test_any_general_instance_that_vrplib_can_hold_comes_back(
     held = replace(
         instance,
         **nothing,
-        fleet=[
+        fleet=tuple(
             replace(kind, **plain, available=kind.available or 2, start=kind.start or 0, end=kind.start or 0)
             for kind in instance.types
-        ],
-        depots=[Depot()] * len(instance.depot_nodes),
-        groups=[Group(group.members) for group in instance.groups or () if len(group.members) > 1],
+        ),
+        depots=(Depot(),) * len(instance.depot_nodes),
+        groups=tuple(Group(group.members) for group in instance.groups or () if len(group.members) > 1),
         prizes=None if instance.prizes is None else np.maximum(instance.prizes, 0.5),
     )
     path = tmp_path_factory.getbasetemp() / "general.vrp"

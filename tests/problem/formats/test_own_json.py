@@ -242,7 +242,7 @@ def test_a_broken_part_is_refused_with_its_path_and_value(
 def test_a_function_of_ones_own_cannot_be_written(tmp_path: Path) -> None:
     own = RouteCost("mine", lambda route: route.distance)
     with pytest.raises(InputError, match="tiny: route cost 'mine' is a function of your own, which no file can hold"):
-        write_instance(replace(texts.TINY, route_costs=[own]), tmp_path / "mine.json")
+        write_instance(replace(texts.TINY, route_costs=(own,)), tmp_path / "mine.json")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -271,7 +271,7 @@ def test_vehicles_that_are_not_known_are_refused(tmp_path: Path, given: Any, sen
 def test_vehicles_are_by_name_where_each_type_has_one() -> None:
     assert solution_to_json(texts.DRIVEN)["vehicles"] == [0, 2]
     named = replace(
-        texts.GENERAL, fleet=[replace(kind, name=f"kind {n}") for n, kind in enumerate(texts.GENERAL.types)]
+        texts.GENERAL, fleet=tuple(replace(kind, name=f"kind {n}") for n, kind in enumerate(texts.GENERAL.types))
     )
     assert solution_to_json(Solution(named, [[1], [3]], [0, 2]))["vehicles"] == ["kind 0", "kind 2"]
     assert "vehicles" not in solution_to_json(texts.SERVED)

@@ -80,7 +80,7 @@ def test_routes_that_break_a_rule_are_read_and_found_at_fault(tmp_path: Path, te
 FLEET = Instance(
     "fleet",
     [0, 4, 5, 6, 0, 0],
-    coordinates=[[0, 0], [3, 4], [6, 8], [0, 5.5], [9, 9], [1, 1]],
+    coordinates=[*texts.POINTS, [9.0, 9.0], [1.0, 1.0]],
     depots=[Depot(), Depot(), Depot()],
     fleet=[VehicleType(10, 2, 100, name="1,3"), VehicleType(6, 1, 50, start=4, end=4, name="2")],
 )
@@ -97,11 +97,11 @@ def test_routes_are_those_of_numbered_vehicles_and_customers_follow_the_depots(t
 
 
 def test_vehicles_without_listed_numbers_count_type_by_type(tmp_path: Path) -> None:
-    types = [replace(kind, name=name) for kind, name in zip(FLEET.types, ("van", "lorry"), strict=True)]
+    types = tuple(replace(kind, name=name) for kind, name in zip(FLEET.types, ("van", "lorry"), strict=True))
     path = written(tmp_path, "Route #1:\nRoute #2: 5\nRoute #3: 4 3", "a.sol")
     assert read_solution(replace(FLEET, fleet=types), path).vehicles == (0, 1)
     # Of the first type there is one vehicle for each of the three customers, whoever lists them.
-    types = [replace(FLEET.types[0], available=None), FLEET.types[1]]
+    types = (replace(FLEET.types[0], available=None), FLEET.types[1])
     assert read_solution(replace(FLEET, fleet=types, vehicles=None), path).vehicles == (0, 0)
 
 

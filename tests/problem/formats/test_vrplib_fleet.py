@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import texts
-from neuralns import InputError, Solution, write_instance
+from neuralns import InputError, Instance, Solution, write_instance
 from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.formats.detect import read_instance
 from neuralns.problem.route_cost import balance_stops
@@ -30,7 +29,7 @@ def test_alike_vehicles_are_one_type_whose_name_lists_them_where_they_stand_apar
     first = VehicleType(10, 2, 100, 2, max_duration=90, skills=["site 1"], name="1,3", **rest)  # type: ignore[arg-type]
     second = VehicleType(6, 1, 50, 1.5, start=4, end=4, max_duration=70, name="2", **rest)  # type: ignore[arg-type]
     assert instance.types == (first, second)
-    assert instance.skills == {1: {"site 1"}}
+    assert instance.skills == {1: frozenset({"site 1"})}
 
 
 def test_alike_vehicles_that_stand_together_need_no_name(tmp_path: Path) -> None:
@@ -213,7 +212,7 @@ def test_what_the_format_has_no_place_for_is_refused_by_name(
 ) -> None:
     demands = None if "shipments" in changes else [0, 4, 5, 6]
     capacity = None if "fleet" in changes else 10
-    instance = replace(texts.TINY, vehicle_cost=0.0, demands=demands, capacity=capacity, **changes)
+    instance = Instance("tiny", demands, capacity, texts.POINTS, **changes)
     sentence = f"tiny: VRPLIB's format has no place for {what}; write a .json file instead."
     with pytest.raises(InputError, match=f"{re.escape(sentence)}$"):
         write_instance(instance, tmp_path / "mine.vrp")

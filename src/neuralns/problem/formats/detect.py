@@ -31,7 +31,8 @@ from neuralns.problem.formats.text import FilePath, naming, read_text
 from neuralns.problem.formats.vroom import read_vroom_text
 from neuralns.problem.formats.vroom_input import is_vroom
 from neuralns.problem.formats.vroom_output import is_own_vroom_answer, is_vroom_answer, read_vroom_answer
-from neuralns.problem.formats.vrplib import read_vrplib, vrplib_text
+from neuralns.problem.formats.vrplib import read_vrplib
+from neuralns.problem.formats.vrplib_text import vrplib_text
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 

@@ -61,9 +61,9 @@ def _unfit(value: Any, schema: dict[str, Any]) -> str | None:
     names = [types] if isinstance(types, str) else types
     if names and not any(_is(value, name) for name in names):
         return f"{shown} is not {' or '.join(_TYPES[name][0] for name in names if name != 'null')}"
-    if "const" in schema and value != schema["const"]:
+    if "const" in schema and not _same(value, schema["const"]):
         return f"{shown} is not {schema['const']!r}"
-    if "enum" in schema and value not in schema["enum"]:
+    if "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
         return f"{shown} is not one of {', '.join(map(str, schema['enum']))}"
     if isinstance(value, int | float) and not isinstance(value, bool):
         if isinstance(value, float) and not math.isfinite(value):
@@ -95,6 +95,11 @@ def _is(value: Any, name: str) -> bool:
         return False
     whole = name != "integer" or not isinstance(value, float) or value.is_integer()
     return isinstance(value, _TYPES[name][1]) and whole
+
+
+def _same(value: Any, other: Any) -> bool:
+    # To Python, but not to JSON, true is 1.
+    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
 
 def _of_key(key: str, schema: dict[str, Any], unknown: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""VRPLIB's format of instances, read and written: TSPLIB's lines and sections, with demands and a capacity.
+"""VRPLIB's format of instances, read: TSPLIB's lines and sections, with demands and a capacity.
 
 What else there is to a fleet and its customers is as in PyVRP's dialect of the format.
 """
@@ -15,9 +15,8 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import ROUNDINGS, TSPLIB_DISTANCES, Floats, Rounding, rounding_named
-from neuralns.problem.fleet import ALWAYS, Depot
+from neuralns.problem.fleet import Depot
 from neuralns.problem.formats.li_lim import Half, paired, partner
-from neuralns.problem.formats.sol import numbered_vehicles, vehicle_numbers
 from neuralns.problem.formats.text import (
     FilePath,
     Row,
@@ -30,7 +29,6 @@ from neuralns.problem.formats.text import (
     naming,
     numbers,
     parts_ignored,
-    plain,
     published_rounding,
     refuse_unsupported,
     vehicle_number,
@@ -143,7 +141,8 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
             check_rows(path, f"{name}_SECTION", sections[name], dimension, width, first_id=1)
     depots = _depots(path, sections.get("DEPOT", []), dimension)
     # The first depot becomes node 0, and others the last nodes; the customers keep the order of the file.
-    order = [depots[0], *(node for node in range(dimension) if node not in depots), *depots[1:]]
+    customers = sorted(set(range(dimension)) - set(depots))
+    order = [depots[0], *customers, *depots[1:]]
     nodes = Nodes(order, len(depots))
 
     capacity: float | None = None
@@ -173,12 +172,11 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
     if one_tour and "vehicles" not in ignored:
         rules["vehicles"] = 1
     if "TYPE" not in dropped:
-        missing = {EXPECTED.get(problem)} | (
-            {"TIME_WINDOW"} if problem.endswith("TW") and problem != "PDPTW" else set()
-        )
-        for section in sorted(filter(None, missing - found.keys() - dropped)):
-            if section != "TIME_WINDOW" or "windows" not in ignored:
-                raise InputError(f"{path}: section {section}_SECTION is missing.")
+        expected = {EXPECTED[problem]} if problem in EXPECTED else set()
+        if problem.endswith("TW") and problem != "PDPTW" and "windows" not in ignored:
+            expected.add("TIME_WINDOW")
+        for section in sorted(expected - found.keys() - dropped):
+            raise InputError(f"{path}: section {section}_SECTION is missing.")
     name = " ".join(optional("NAME", "").value.split()) or Path(path).stem
     # TSPLIB defines EUC_2D as rounded; files of vehicle routing do not always mean that.
     whole = one_tour and weight_type == "EUC_2D"
@@ -227,109 +225,6 @@ def _fleet(
     if ignored:
         fleet = [replace(kind, available=None) for kind in fleet]
     return {"fleet": fleet, "skills": needs or None}
-
-
-def vrplib_text(instance: Instance) -> str:
-    """Return the text of a VRPLIB file; what the format has no place for is refused."""
-    for what in _homeless(instance):
-        raise InputError(f"{instance.name}: VRPLIB's format has no place for {what}; write a .json file instead.")
-    # Depots come first.
-    order = [*instance.depot_nodes, *range(1, instance.customers + 1)]
-    by_vehicle = _by_vehicle(instance)
-    kinds = {"VRPB": instance.backhauls, "MDVRP": instance.depots, "HFVRP": by_vehicle, "PCVRP": instance.prizes}
-    kind = next((kind for kind, said in kinds.items() if said is not None and said is not False), "CVRP")
-    lines = [
-        f"NAME : {instance.name}",
-        f"COMMENT : rounding {instance.rounding}, vehicle cost {plain(instance.vehicle_cost)}",
-        f"TYPE : {kind}{'' if instance.windows is None else 'TW'}",
-        f"DIMENSION : {len(instance.demands)}",
-    ]
-    if by_vehicle is None:
-        lines.append(f"CAPACITY : {plain(instance.capacity)}")
-        keys = {
-            "vehicles": "VEHICLES",
-            "max_duration": "VEHICLES_MAX_DURATION",
-            "max_distance": "VEHICLES_MAX_DISTANCE",
-        }
-        keys |= {"distance_cost": "VEHICLES_UNIT_DISTANCE_COST"} if instance.distance_cost != 1.0 else {}
-        for field, key in keys.items():
-            if (limit := getattr(instance, field)) is not None:
-                lines.append(f"{key} : {plain(limit)}")
-    else:
-        lines.append(f"VEHICLES : {len(by_vehicle)}")
-    lines.append(f"EDGE_WEIGHT_TYPE : {'EUC_2D' if instance.matrix is None else 'EXPLICIT'}")
-    tables: dict[str, Any] = {}
-    if instance.matrix is not None:
-        lines += ["EDGE_WEIGHT_FORMAT : FULL_MATRIX", "EDGE_WEIGHT_SECTION"]
-        lines += [_row(row) for row in instance.matrix[np.ix_(order, order)]]
-    deliveries, pickups = instance.amounts
-    tables["NODE_COORD"] = instance.coordinates
-    tables["DEMAND"] = deliveries
-    tables["BACKHAUL"] = None if instance.pickups is None else pickups
-    tables["TIME_WINDOW"] = instance.windows
-    tables["SERVICE_TIME"] = instance.service
-    tables["RELEASE_TIME"] = instance.release
-    # 0 is the prize of those who have to be served.
-    tables["PRIZE"] = None if instance.prizes is None else np.where(np.isinf(instance.prizes), 0.0, instance.prizes)
-    for name, table in tables.items():
-        if table is not None:
-            lines.append(f"{name}_SECTION")
-            lines += [f"{number} {_row(np.atleast_1d(table[node]))}" for number, node in enumerate(order, 1)]
-    numbers = {node: number for number, node in enumerate(order, 1)}
-    if instance.groups is not None:
-        lines.append("MUTUALLY_EXCLUSIVE_GROUP_SECTION")
-        members = [" ".join(str(numbers[node]) for node in group.members) for group in instance.groups]
-        lines += [f"{number} {row}" for number, row in enumerate(members, 1)]
-    for name, field in VEHICLE_SECTIONS.items() if by_vehicle is not None else ():
-        if field != "skills" and getattr(instance.types[0], field) is not None:
-            lines.append(f"{name}_SECTION")
-            values = [getattr(instance.types[kind], field) for kind in by_vehicle or ()]
-            rows = [numbers[value] if field == "start" else _row(np.atleast_1d(value)) for value in values]
-            lines += [f"{number} {row}" for number, row in enumerate(rows, 1)]
-    depots = [str(numbers[node]) for node in instance.depot_nodes]
-    return "\n".join([*lines, "DEPOT_SECTION", *depots, "-1", "EOF"]) + "\n"
-
-
-def _by_vehicle(instance: Instance) -> list[int] | None:
-    """Return the type of each vehicle, where a file has to say it; None if one line says it of all."""
-    return numbered_vehicles(instance) if instance.fleet_matters or instance.depots is not None else None
-
-
-def _row(values: Floats) -> str:
-    return " ".join(str(plain(value)) for value in values)
-
-
-def _homeless(instance: Instance) -> list[str]:
-    """Return what an instance holds that VRPLIB's format cannot."""
-    asked = {
-        "travel times apart from distances": instance.durations is not None,
-        "windows without an end": bool(np.isinf(instance.latest).any()) and instance.windows is not None,
-        "a cost of duration": any(kind.duration_cost for kind in instance.types),
-        "names of customers": instance.names is not None,
-        "several windows of a customer": instance.openings is not None,
-        "shipments": instance.shipments is not None,
-        "skills": instance.skills is not None or any(kind.skills for kind in instance.types),
-        "profiles": instance.profiles is not None,
-        "route costs": instance.route_costs is not None,
-        "capacities and costs of depots": any(each != Depot() for each in instance.depots or ()),
-        "a prize of 0": instance.prizes is not None and bool((instance.prizes[1 : instance.customers + 1] == 0).any()),
-        "groups that are optional, have a name, or one member": any(
-            not group.required or group.name or len(group.members) < 2 for group in instance.groups or ()
-        ),
-    }
-    if _by_vehicle(instance) is not None:
-        types = instance.types
-        asked |= {
-            "as many vehicles of a type as needed, or none": any(not kind.available for kind in types),
-            "routes that begin and end elsewhere": any(kind.start != kind.end or kind.start is None for kind in types),
-            "shifts of vehicles": any(kind.shift != ALWAYS for kind in types),
-            "the most stops of a route": any(kind.max_stops is not None for kind in types),
-            "names of vehicle types": any(kind.name and not vehicle_numbers(kind.name) for kind in types),
-            "limits of some vehicles only": any(
-                len({getattr(kind, field) is None for kind in types}) > 1 for field in ("max_distance", "max_duration")
-            ),
-        }
-    return [what for what, there in asked.items() if there]
 
 
 def _unsupported(
@@ -445,12 +340,14 @@ def _depots(path: FilePath, table: Sequence[Row], nodes: int) -> list[int]:
     words = [word for _, row in table for word in row]
     if words[-1:] == ["-1"]:
         words.pop()
+    places: dict[int, None] = {}
     for word in words:
         if not re.fullmatch(r"\d{1,9}", word, re.ASCII) or not 1 <= int(word) <= nodes:
             raise InputError(f"{path}, line {table[0][0]}: depot {word[:60]!r} must be a node from 1 to {nodes}.")
-        if words.count(word) > 1:
+        if int(word) - 1 in places:
             raise InputError(f"{path}, line {table[0][0]}: depot {word[:60]!r} is named twice.")
-    return [int(word) - 1 for word in words] or [0]
+        places[int(word) - 1] = None
+    return list(places) or [0]
 
 
 def _scan(path: FilePath, text: str) -> tuple[dict[str, Specification], dict[str, Section]]:
