@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleets import cost_of_route, general_instances, insertions, other_ends, some_general_routes
-from neuralns import Instance, Solution
+from neuralns import Instance, Profile, Solution, VehicleType
 from neuralns.problem.solution import out_of_limits
 from neuralns.routes.edits import (
     bank_removed,
@@ -394,3 +394,72 @@ def test_the_bank_holds_who_is_left_out_after_a_step(instance: Instance, seed: i
         assert state.cost == close(charged_cost(routes))
         if all(is_on_time(state, slot) for slot in slots(state)) and not short:
             assert not routes.broken_rules()
+
+
+LINE = [[0, 0], [1, 0], [2, 0]]
+
+
+def only_route(instance: Instance, route: list[int]) -> tuple[State, int]:
+    state = new_state(instance, 0, solution=Solution(instance, [route], [0]))
+    return state, int(state.route[route[0]])
+
+
+def test_goods_that_come_after_the_depot_has_closed_are_not_delivered() -> None:
+    instance = Instance(
+        "late", [0, 1, 1], None, LINE, fleet=[VehicleType(9, end=None)], windows=[[0, 10], [0, 99], [0, 99]],
+        release=[0, 0, 20],
+    )  # fmt: skip
+    state, slot = only_route(instance, [1])
+    assert best_insertion(state, 2, slot)[0] == insertion(state, 2, slot, 1) == best_opening(state, 2)[0] == math.inf
+    assert Solution(instance, [[1, 2]]).broken_rules() == ["route 1 leaves at 20, after the depot has closed."]
+    assert instance.unservable == {2: "vehicles could leave only after 10, when the depot has closed"}
+
+
+def test_a_shift_that_begins_after_the_depot_has_closed_serves_nobody() -> None:
+    fleet = [VehicleType(9, end=None, shift=(20, 90)), VehicleType(9)]
+    instance = Instance("late", [0, 1, 1], None, LINE, fleet=fleet, windows=[[0, 10], [0, 99], [0, 99]])
+    state, slot = only_route(instance, [1])
+    assert not is_on_time(state, slot)
+    assert best_opening(state, 2) == (4.0, 1)
+
+
+def test_a_place_behind_one_that_is_too_far_is_found_where_detours_of_a_profile_save_time() -> None:
+    # From the depot customer 3 is reached at 50, too late; from 1, which is reached at 1, at 2.
+    ways = np.full((4, 4), 50.0)
+    ways[0, 1] = ways[1, 3] = ways[3, 2] = ways[2, 0] = ways[1, 2] = 1.0
+    instance = Instance(
+        "detour", [0, 1, 1, 1], None, [*LINE, [3, 0]], fleet=[VehicleType(9, profile=1)], profiles=[Profile(ways)],
+        windows=[[0, 99], [0, 99], [0, 99], [0, 9]],
+    )  # fmt: skip
+    state, slot = only_route(instance, [1, 2])
+    assert best_insertion(state, 3, slot) == (1.0, 1)
+
+
+def test_one_of_several_windows_is_not_missed_by_the_rounding_of_sums() -> None:
+    # 0.1 + 0.2 is above 0.3.
+    matrix = [[0, 0.1, 0.3], [0.1, 0, 0.2], [0.3, 0.2, 0]]
+    instance = Instance(
+        "close", [0, 1, 1], None, matrix=matrix, fleet=[VehicleType(9, max_stops=5)],
+        windows=[[0, 4], [0, 9], [0, 9]], openings={2: [(0, 0.3), (5, 6)]},
+    )  # fmt: skip
+    state, slot = only_route(instance, [1, 2])
+    assert is_on_time(state, slot)
+    found = Solution(instance, [[1, 2]])
+    assert found.feasible
+    assert found.schedules[0].arrival == close(0.6)
+
+
+def test_nothing_and_nothing_joined_is_nothing() -> None:
+    state, _ = only_route(Instance("one", [0, 1, 1], None, LINE, fleet=[VehicleType(9, end=None)]), [1])
+    assert join(state, 0, 0) == 0.0
+
+
+def test_who_has_no_goods_counts_as_a_delivery_where_backhauls_come_last() -> None:
+    instance = Instance(
+        "backhauls", None, None, [*LINE, [3, 0]], fleet=[VehicleType(9)], deliveries=[0, 0, 1, 0],
+        pickups=[0, 0, 0, 1], backhauls=True,
+    )  # fmt: skip
+    assert Solution(instance, [[1, 3]]).broken_rules() == []
+    assert Solution(instance, [[2, 3, 1]]).broken_rules() == ["route 1 has a pickup before a delivery."]
+    state, slot = only_route(instance, [2, 3])
+    assert {place: insertion(state, 1, slot, place) for place in (0, 2, 3)} == {0: 0.0, 2: 2.0, 3: math.inf}

@@ -256,9 +256,7 @@ def _renew_times(state, slot, kind, base, last):
         after, node = node, state.predecessor[node]
     first = state.first[slot]
     arrival = leaves + _time(state, base, state.start_node[kind], first)
-    return _opening(state, first, arrival) <= state.late[first] + state.noise and leaves <= max(
-        state.shift_leaves[kind], state.shift_opens[kind]
-    )
+    return _opening(state, first, arrival) <= state.late[first] + state.noise and leaves <= state.shift_leaves[kind]
 
 
 @inlined
@@ -668,6 +666,8 @@ def _best(state, customer, slot, _place, bound, blink):
     release = max(state.route_release[where], state.release[row])
     later = release > max(state.route_release[where], state.shift_opens[kind])
     left = max(state.shift_opens[kind], release)
+    if later and left > state.shift_leaves[kind]:
+        return np.inf
     latest, earliest = state.latest[row], state.earliest[row]
     last = latest + state.detour * state.size[where]
     timed, measured, guarded = state.timed != 0, state.measured != 0, state.mixed != 0 or state.role[row] != 0
@@ -833,7 +833,9 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
             fine = _delivers_on_time(state, kind, base, now, here, delivery, following) if timed else True
             cost = rate * both
             if fine and measured:
-                cost += _measure_delivery(state, slot, kind, base, segment, here, delivery, following, both, most_loaded)
+                cost += _measure_delivery(
+                    state, slot, kind, base, segment, here, delivery, following, both, most_loaded
+                )
             if fine and cost < best and (blink == 0.0 or random(state) >= blink):
                 best, place = cost, np.int64(here)
         previous, here = here, following
@@ -953,7 +955,7 @@ def _try(state, count, kind):
     took = 0.0
     if state.timed != 0:
         now, before = max(state.shift_opens[kind], release), state.start_node[kind]
-        if now > max(state.shift_leaves[kind], state.shift_opens[kind]):
+        if now > state.shift_leaves[kind]:
             return np.inf
         for index in range(count):
             node = state.sequence[index]
@@ -1168,6 +1170,8 @@ def _random_place(state, customer, slot, _place, _bound, _blink):
 
 def _join(state, tail, head, _place, _bound, _blink):
     """Return the length of the route that follows one up to ``tail`` and goes on with another from ``head``."""
+    if tail == 0 and head == 0:
+        return 0.0
     count, node = 0, np.uint32(tail)
     slot = np.uint32(state.route[tail] if tail != 0 else state.route[head])
     while node != 0:
