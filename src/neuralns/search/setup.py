@@ -17,6 +17,7 @@ from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.fleet import general_fields
 from neuralns.routes.transfer import do_without_route, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
@@ -79,14 +80,21 @@ def make_setup(
     return Setup(instance, stop, selector, portfolio, quotas, acceptance, temperatures, first, fewest_vehicles)
 
 
-def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop) -> None:
-    """Compile or load all that a search needs, so that its clock does not count it."""
+def prepare(
+    portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop, instance: Instance | None = None
+) -> None:
+    """Compile or load all that a search needs, so that its clock does not count it.
+
+    Of an instance that is the rules of fleets and costs of one's own; without one, there are none of them.
+    """
     loop.compiled_loop()
     _ = portfolio.tables
     selector.functions()
     acceptance.compiled()
     for rule in stop.rules:
         _ = rule.compiled
+    if instance is not None:
+        general_fields(instance)
     tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1)
     do_without_route(new_state(tiny, 0, solution=build(tiny)), 1)
 

@@ -17,7 +17,6 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.fleet import general_fields
 from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -160,8 +159,7 @@ def solve(
         warnings.warn(doubt, InputWarning, stacklevel=2)
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
-    prepare(operators, selector, acceptance, stop)
-    general_fields(instance)  # compiles the rules of a fleet, and costs of one's own
+    prepare(operators, selector, acceptance, stop, instance)
     with Interrupts() as interrupts:
         begin = perf_counter()
         setup = make_setup(
@@ -215,7 +213,7 @@ def solve(
             times = [search.decision_times]
         else:
             messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best, lambda: interrupts.again)
-            best = Solution(instance, min(messages, key=lambda message: message.rank).routes)
+            best = min(messages, key=lambda message: message.rank).best_of(instance)
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
