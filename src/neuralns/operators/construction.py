@@ -42,8 +42,11 @@ def _insert_everybody(state):
     state.present += state.n_bank
     state.n_taken = state.n_bank
     state.status.threshold = np.inf
+    # Served with others, customers pay who would not pay for a route of their own.
+    state.generous = 1
     insert_in_order(state, FARTHEST, 0.0, 0)
     if state.kind == GENERAL:
         ask(state, SETTLE, 0)
+    state.generous = 0
     charge_for_removed(state)
     bank_removed(state)

@@ -18,6 +18,8 @@ from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
+OFFERED, OFFERED_AMONG = 2, 20
+"""Of so many nearest of each customer removed, so many who are on no route are offered to a repair as well."""
 NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = range(6)
 """Values of ``State.fault``: what an operator did that had to be refused, or that a function of a user's own failed."""
 
@@ -172,22 +174,58 @@ def close_empty_routes(state):
 
 @compiled
 def take_from_bank(state):
-    """Put customers of the bank on the removal list as well, for a repair to try: some by chance if there are many."""
+    """Put customers of the bank on the removal list as well, for a repair to try.
+
+    All who must be served, some by chance if there are many; of those who need not be, the nearest to customers just
+    removed, and one by chance.
+    """
     if state.groups_missing > 0:
         state.cost -= state.groups_missing * state.unserved_cost
-    count = min(state.n_bank, MOST_TAKEN)
-    for index in range(count):
-        last = state.n_bank - 1 - index
-        if state.n_bank > MOST_TAKEN:
-            other = randint(state, last + 1)
-            state.bank[other], state.bank[last] = state.bank[last], state.bank[other]
-        customer = state.bank[last]
-        state.cost -= penalty(state, customer)
-        state.place[customer] = state.n_removed
-        state.removed[state.n_removed] = customer
-        state.n_removed += 1
-    state.n_taken = count
-    state.present += count
+    state.n_taken = 0
+    if state.optional != 0:
+        _take_some(state)
+    else:
+        count = min(state.n_bank, MOST_TAKEN)
+        for index in range(count):
+            last = state.n_bank - 1 - index
+            _take(state, randint(state, last + 1) if state.n_bank > MOST_TAKEN else last)
+    state.present += state.n_taken
+
+
+@compiled
+def _take_some(state):
+    fresh = state.n_removed
+    for index in range(state.n_bank - 1, -1, -1):
+        customer = state.bank[index]
+        if state.n_taken < MOST_TAKEN and (
+            state.prize[customer] >= state.unserved_cost or (state.kind == GENERAL and state.group[customer] >= 0)
+        ):
+            _take(state, index)
+    for index in range(fresh):
+        seed, offered = state.removed[index], 0
+        for rank in range(min(OFFERED_AMONG, state.neighbours.shape[1])):
+            place = state.bank_place[state.neighbours[seed, rank]]
+            if 0 <= place < state.n_bank - state.n_taken and state.n_taken < MOST_TAKEN:
+                _take(state, place)
+                offered += 1
+                if offered >= OFFERED:
+                    break
+    if state.n_taken < state.n_bank:
+        _take(state, randint(state, state.n_bank - state.n_taken))
+
+
+@compiled
+def _take(state, index):
+    """Put the customer at a place of the bank on the removal list; it moves to the end of the bank."""
+    last = state.n_bank - 1 - state.n_taken
+    customer, other = state.bank[index], state.bank[last]
+    state.bank[index], state.bank[last] = other, customer
+    state.bank_place[other], state.bank_place[customer] = index, last
+    state.cost -= penalty(state, customer)
+    state.place[customer] = state.n_removed
+    state.removed[state.n_removed] = customer
+    state.n_removed += 1
+    state.n_taken += 1
 
 
 @compiled
@@ -203,9 +241,12 @@ def charge_for_removed(state):
 @compiled
 def bank_removed(state):
     """Move those on the removal list to the bank."""
+    for index in range(state.n_bank - state.n_taken, state.n_bank):
+        state.bank_place[state.bank[index]] = -1
     state.n_bank -= state.n_taken
     for index in range(state.n_removed):
         state.bank[state.n_bank] = state.removed[index]
+        state.bank_place[state.removed[index]] = state.n_bank
         state.n_bank += 1
     state.present -= state.n_removed
     state.n_removed = 0

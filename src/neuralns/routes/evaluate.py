@@ -257,6 +257,8 @@ def penalty(state, customer):
 @compiled
 def worth(state, customer):
     """Return the most that serving a customer may cost: its penalty, and that of its group if that has nobody."""
+    if state.generous != 0:
+        return np.inf
     found = penalty(state, customer)
     if state.kind == GENERAL and state.group[customer] >= 0 and state.group_required[state.group[customer]] != 0:
         return found + state.unserved_cost if state.group_count[state.group[customer]] == 0 else found

@@ -89,7 +89,7 @@ def general_fields(instance: Instance) -> dict[str, Any]:
         "depot_cost": np.array([depot.cost for depot in instance.depots or ()] or [0.0]),
         "depot_capacity": _depot_capacities(instance),
         "own_costs": np.array([_own_cost(cost) for cost in instance.route_costs or ()], np.int64),
-        "mixed": int(bool(instance.shipments) or bool(pickups.any())),
+        "mixed": int(bool(instance.shipments) or (bool(pickups.any()) and not instance.backhauls)),
         "timed": int(instance.timed),
         "measured": int(
             bool(instance.route_costs) or any(kind.duration_cost > 0 or kind.max_duration is not None for kind in kinds)
@@ -102,7 +102,8 @@ def general_fields(instance: Instance) -> dict[str, Any]:
 
 def _goes_by_length(instance: Instance) -> bool:
     """Return whether nothing but lengths and deliveries decides where a customer goes on a route."""
-    plain = not instance.timed and instance.shipments is None and instance.pickups is None and not instance.route_costs
+    one_way = instance.pickups is None or instance.backhauls
+    plain = one_way and not instance.timed and instance.shipments is None and not instance.route_costs
     limited = any(kind.max_distance is not None or kind.distance_cost == 0 for kind in instance.types)
     return plain and not limited and instance.distances is not None
 

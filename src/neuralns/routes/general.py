@@ -177,12 +177,13 @@ def renew_general(state, slot):
     base = state.profile_rows[kind]
     load = np.int64(slot) * goods
     for part in range(goods):
-        state.start_load[load + part] = 0.0
+        state.start_load[load + part] = state.end_load[load + part] = 0.0
     length, release, legal, node, last = state.entry[slot], 0.0, True, state.first[slot], np.uint32(0)
     role = DELIVERED
     while node != 0:
         for part in range(goods):
             state.start_load[load + part] += state.delivery[node, part]
+            state.end_load[load + part] += state.pickup[node, part]
         length += state.arc[node]
         release = max(release, state.release[node])
         if state.allowed[kind, node] == 0:
@@ -216,7 +217,7 @@ def _renew_loads(state, slot, last):
     goods = state.goods
     at = np.int64(slot) * goods
     for part in range(goods):
-        state.peak[at + part] = state.start_load[at + part]
+        state.peak[at + part] = max(state.start_load[at + part], state.end_load[at + part])
     if state.mixed == 0:
         return
     before, node = np.int64(-1), state.first[slot]
@@ -547,7 +548,10 @@ def fits_general(state, customer, slot):
     at = np.int64(slot) * goods
     if state.mixed == 0:
         for part in range(goods):
-            if state.start_load[at + part] + state.delivery[customer, part] > state.class_carries[kind, part]:
+            if (
+                state.start_load[at + part] + state.delivery[customer, part] > state.class_carries[kind, part]
+                or state.end_load[at + part] + state.pickup[customer, part] > state.class_carries[kind, part]
+            ):
                 return False
     depot = state.start_depot[kind]
     if state.has_depots != 0 and depot >= 0:
@@ -583,6 +587,17 @@ def _fits_place(state, customer, slot, kind, before, here, limits):
     return True
 
 
+@inlined
+def _carries_more(state, kind, at, customer):
+    """Return whether a type of vehicle carries what a route delivers and brings back with one more customer."""
+    for part in range(state.goods):
+        if state.start_load[at + part] + state.delivery[customer, part] > state.carries[kind, part] or (
+            state.mixed == 0 and state.end_load[at + part] + state.pickup[customer, part] > state.carries[kind, part]
+        ):
+            return False
+    return True
+
+
 @compiled
 def _upgrade(state, customer, slot):
     """Return the type that a route would have with one more customer, and what the change of type alone costs.
@@ -591,10 +606,7 @@ def _upgrade(state, customer, slot):
     """
     own, goods = state.vehicle[slot], state.goods
     at = np.int64(slot) * goods
-    fits = True
-    for part in range(goods):
-        if state.start_load[at + part] + state.delivery[customer, part] > state.carries[own, part]:
-            fits = False
+    fits = _carries_more(state, own, at, customer)
     if fits or state.class_size[own] == 1 or state.sizing != CHEAPEST:
         return (np.int64(own) if fits else np.int64(-1)), 0.0
     best, chosen = np.inf, np.int64(-1)
@@ -603,11 +615,7 @@ def _upgrade(state, customer, slot):
         kind = state.by_class[index]
         if kind == own or state.used[kind] >= state.available[kind]:
             continue
-        fits = True
-        for part in range(goods):
-            if state.start_load[at + part] + state.delivery[customer, part] > state.carries[kind, part]:
-                fits = False
-        if fits:
+        if _carries_more(state, kind, at, customer):
             cost = _price(state, kind, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
             if cost < best:
                 best, chosen = cost, np.int64(kind)
@@ -723,6 +731,8 @@ def _best_by_length(state, row, slot, kind, bound, blink):
     best, place = bound, np.int64(-1)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     to_customer = distances_to[line, state.start_node[kind]]
+    if state.backhauls != 0:
+        return _best_of_backhauls(state, row, slot, line, end, bound, blink)
     while here != 0:
         cost = to_customer + distances[line, here] - cut
         if cost < best and (blink == 0.0 or random(state) >= blink):
@@ -732,6 +742,33 @@ def _best_by_length(state, row, slot, kind, bound, blink):
     cost = to_customer + distances[line, end] - cut
     if cost < best and (blink == 0.0 or random(state) >= blink):
         best, place = cost, np.int64(before)
+    if place < 0:
+        return np.inf
+    state.found_place = place
+    return best
+
+
+@compiled
+def _best_of_backhauls(state, row, slot, line, end, bound, blink):
+    """Find the cheapest place as `_best_by_length` does, where deliveries come before pickups."""
+    distances, distances_to, arc, successor = state.distances, state.distances_to, state.arc, state.successor
+    best, place = bound, np.int64(-1)
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+    if state.role[row] == PICKED_UP:
+        # Behind the last delivery.
+        while here != 0 and state.role[here] == DELIVERED:
+            before, cut, here = here, arc[here], successor[here]
+        if before == 0:
+            return np.inf
+    to_customer = distances_to[line, before if before != 0 else state.start_node[state.vehicle[slot]]]
+    while True:
+        cost = to_customer + distances[line, here if here != 0 else end] - cut
+        if cost < best and (blink == 0.0 or random(state) >= blink):
+            best, place = cost, np.int64(before)
+        if here == 0 or (state.role[row] == DELIVERED and state.role[here] == PICKED_UP):
+            break
+        to_customer = distances_to[line, here]
+        before, cut, here = here, arc[here], successor[here]
     if place < 0:
         return np.inf
     state.found_place = place

@@ -96,6 +96,7 @@ FIELDS = (
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
     _instance("unserved_cost", number, 0),  # penalty of who must be on a route and is not; infinite if all must be
     _instance("prize"),  # penalty of each customer on no route: that, or the prize of an optional one
+    _instance("optional", whole, 0),  # whether anybody need not be served
     _instance("lost", number, 0),  # prizes of optional customers who can be on no route
     _instance("servable", types.uint8),  # whether a customer can be on a route at all
     _instance("durations", dimensions=2),  # as `distances`; those themselves if they are the durations
@@ -189,6 +190,8 @@ FIELDS = (
     Field("bank", "node", _index, copied=True),
     Field("n_bank", "once", whole, copied=True),
     Field("n_taken", "once", whole),
+    Field("bank_place", "node", types.int32, copied=True, start=-1),  # index of a customer in the bank, -1 elsewhere
+    Field("generous", "once", whole),  # whether a repair serves optional customers whatever that costs
     Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # requests on routes and on the removal list
     Field("sizing", "once", whole),  # how a repair chooses sizes of vehicles, see `general`
@@ -211,6 +214,7 @@ FIELDS = (
     Field("tail_late", "node"),
     # The loads of a route and what else is derived of it (GENERAL).
     Field("start_load", "load", copied=True),  # of each slot, by kind of goods: when it leaves
+    Field("end_load", "load", copied=True),  # when it comes back, but for shipments
     Field("peak", "load", copied=True),  # the most at any time
     Field("leg_load", "load"),  # of each node: behind it
     Field("head_peak", "load"),  # the most up to there

@@ -129,6 +129,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "slack": least_gain(instance),
         "unserved_cost": charge,
         "lost": lost_anyway(instance),
+        "optional": int(instance.prizes is not None or instance.groups is not None),
         "servable": servable(instance),
         "durations": times,
         "durations_to": times_to,
@@ -327,6 +328,8 @@ def load_routes(state, customers, starts, kinds):
         state.place[customer] = customer - 1
     state.n_bank = 0
     state.n_taken = 0
+    state.bank_place[:] = -1
+    state.generous = 0
     state.absence[:] = 1.0
     state.present = state.customers
     state.groups_missing = 0

@@ -130,9 +130,10 @@ def _run(state, tables, run, iterations):
             recompute(state)
             status.current = state.cost
         if run.fewest != 0:
-            if count_missing(state) == 0:
+            missing = count_missing(state)
+            if missing == 0 or missing < run.left_out:
                 run.routes = export_routes(state, run.best, run.starts, run.kinds)
-                run.left_out = 0
+                run.left_out = missing
                 run.found = 1
                 break
             count_absence(state)

@@ -34,6 +34,8 @@ SEGMENT_SECONDS = 0.05
 FIRST_SEGMENT = 64
 FEWEST_SHARE = 0.5
 """Share of a run that goes into finding fewer vehicles where they come first."""
+SERVING_SHARE = 0.2
+"""Share of a run that may go into serving everybody where the start does not."""
 FEWEST_HEAT = 0.3
 """Temperature meanwhile, as a share of the one at the start."""
 OPEN_HORIZON = 1_000_000
@@ -113,7 +115,8 @@ class Search:
         self._run = self._new_run()
         self._keep(first)
         self._phase_end = 0.0
-        self._first_phase = setup.fewest_vehicles
+        # Those who must be served and are not come first as well.
+        self._first_phase = setup.fewest_vehicles or self._missing > 0
         if self._first_phase:
             self._seek_fewer()
         self._size = selector.asked_every or FIRST_SEGMENT
@@ -210,11 +213,12 @@ class Search:
                 )
             if not self._run.found:
                 break
-            if self._first_phase and self._run.left_out == 0:
+            if self._first_phase:
                 self._keep_cost()
                 self._status.since_best = 0
-                self._seek_fewer()
-                self._set_course(self.elapsed, max(1, end - self.iteration))
+                if self._run.left_out == 0:
+                    self._seek_fewer()
+                    self._set_course(self.elapsed, max(1, end - self.iteration))
             if self._on_best is not None:
                 self._on_best(self)
         if asked_every > 0:
@@ -371,11 +375,15 @@ class Search:
         While customers are left out anyhow, they are to be served first, by all vehicles.
         """
         instance, state, run = self.setup.instance, self._state, self._run
-        run.pauses = run.left_out > 0 or self._on_best is not None
         if run.left_out > 0:
+            run.fewest = 1
+            self._status.current = self._status.best = state.cost
             return
-        fewest = math.ceil(float(instance.demands[state.route >= 0].sum()) / load_limit(instance))
-        if run.routes <= max(1, fewest):
+        fewest = 1
+        if instance.shipments is None and instance.pickups is None:
+            served = instance.demands[: instance.customers + 1][state.route >= 0]
+            fewest = math.ceil(float(served.sum()) / load_limit(instance))
+        if not self.setup.fewest_vehicles or run.routes <= max(1, fewest):
             self._seek_cheaper()
             return
         run.fewest = 1
@@ -389,7 +397,7 @@ class Search:
         self._phase_end = self.setup.stop.progress(self.elapsed, self.iteration)
         self._run.origin, self._run.renew = self.iteration, 1
         best = self.best()
-        if self._run.left_out == 0:
+        if self._run.left_out == 0 and self.setup.fewest_vehicles:
             self._state.vehicles = max(1, len(best.routes))
         self._status.best = math.inf
         self.continue_from(best)
@@ -399,9 +407,10 @@ class Search:
         """Return how much of a segment belongs to the search for fewer vehicles, ending that when it is over."""
         stop = self.setup.stop
         horizon = stop.iterations if math.isfinite(stop.iterations) or math.isfinite(stop.time) else OPEN_HORIZON
-        end = math.ceil(FEWEST_SHARE * horizon) if math.isfinite(horizon) else math.inf
+        share = FEWEST_SHARE if self.setup.fewest_vehicles else SERVING_SHARE
+        end = math.ceil(share * horizon) if math.isfinite(horizon) else math.inf
         tired = self._status.since_best >= stop.no_improvement
-        if tired or self.elapsed >= FEWEST_SHARE * stop.time or self.iteration >= end:
+        if tired or self.elapsed >= share * stop.time or self.iteration >= end:
             self._seek_cheaper()
             return size
         return int(min(size, end - self.iteration))

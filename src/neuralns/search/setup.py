@@ -27,7 +27,7 @@ from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
 DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
-"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter for instances with windows."""
+"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter for instances with windows or fleets."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
@@ -115,7 +115,7 @@ def portfolio_of(
 def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portfolio:
     """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
     known = selector.made_for()
-    strongest = "modern" if instance is None or not instance.timed else "windows"
+    strongest = "windows" if instance is not None and (instance.timed or instance.general) else "modern"
     for portfolio in map(portfolio_named, (strongest, "modern", "paper")):
         if not known or set(known) == set(portfolio.names):
             return portfolio
@@ -146,7 +146,8 @@ def initial_solution(
 def quotas_for(instance: Instance, selector: Selector, scale: Scale = None) -> tuple[int, int]:
     """Return the least and most customers to remove: as given, else as a policy was trained, else the default."""
     chosen = selector.made_with() if scale is None else scale
-    return quotas_of(TIMED_SCALE if chosen is None and instance.timed else chosen, instance.customers)
+    varied = instance.timed or instance.general
+    return quotas_of(TIMED_SCALE if chosen is None and varied else chosen, instance.customers)
 
 
 def quotas_of(scale: Scale, customers: int) -> tuple[int, int]:
