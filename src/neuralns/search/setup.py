@@ -27,7 +27,7 @@ from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
 DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
-"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter for instances with windows or fleets."""
+"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter with windows or fleets."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""

@@ -72,12 +72,12 @@ def solve(
         How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
-        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows.
+        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows or a fleet.
     seed
         Same seed and same number of iterations: same routes.
     scale
         Customers to remove in each iteration: a number, a share below 1, or a pair to draw from uniformly; by default
-        what a policy was trained with, else 1 to 20, with windows 1 to 30.
+        what a policy was trained with, else 1 to 20, with windows or fleets 1 to 30.
     acceptance
         Which candidates to keep; simulated annealing that cools over the run by default.
     initial
