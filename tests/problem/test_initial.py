@@ -17,6 +17,7 @@ from helpers import random_instances
 from neuralns import InputError, Instance, Solution, generate_x, nearest_insertion, random_tours, savings
 from neuralns.problem import initial
 from neuralns.problem import instance as instance_module
+from neuralns.problem.fleet import Depot, Group, Shipment, VehicleType
 from neuralns.problem.initial import nearest_neighbours, savings_in, sweep
 
 METHODS = [random_tours, savings, nearest_insertion]
@@ -192,6 +193,35 @@ def test_where_savings_do_not_fit_at_all_a_sweep_does(monkeypatch: pytest.Monkey
     monkeypatch.setattr(initial, "SURE_PAIRS", 100)
     instance = generate_x(200, seed=1)
     assert savings_in(instance, 0.001).routes == sweep(instance).routes
+
+
+FLEETS: dict[str, dict[str, Any]] = {
+    "types": {"demands": [0.0] + [2.0] * 12, "fleet": [VehicleType([3], 4), VehicleType([7], skills=["crane"])],
+              "skills": {5: ["crane"]}},
+    "depots": {"demands": [0.0] + [2.0] * 11 + [0.0], "depots": [Depot(capacity=9), Depot()],
+               "fleet": [VehicleType([6], 5), VehicleType([6], start=12, end=None)]},
+    "goods": {"deliveries": [[0, 0]] + [[1, 2]] * 12, "pickups": [[0, 0]] + [[2, 1]] * 12,
+              "fleet": [VehicleType([5, 7])]},
+    "backhauls": {"deliveries": [0] + [2, 0] * 6, "pickups": [0] + [0, 2] * 6, "backhauls": True,
+                  "fleet": [VehicleType([7])]},
+    "groups": {"demands": [0.0] + [2.0] * 12, "fleet": [VehicleType([7])],
+               "groups": [Group([1, 2, 3]), Group([7, 8], False)]},
+    "shipments": {"shipments": [Shipment(customer, customer + 6, 2) for customer in range(1, 7)],
+                  "fleet": [VehicleType([3], max_stops=5)]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FLEETS)
+@pytest.mark.parametrize("chunk", [None, 3])
+def test_random_tours_know_fleets(name: str, chunk: int | None) -> None:
+    points = np.random.default_rng(1).integers(0, 99, (13, 2))
+    instance = Instance(name, coordinates=points, **FLEETS[name])
+    for seed in range(20):
+        found = random_tours(instance, seed, chunk)
+        assert found.broken_rules() == []
+        assert len(found.routes) > 1
+        assert chunk is None or max(map(len, found.routes)) <= chunk
+        assert not found.unserved or name == "backhauls"
 
 
 def test_neighbours_are_found_once() -> None:

@@ -40,6 +40,8 @@ def some_state(fill: int) -> State:
         value = fill + number
         if field.per == "once":
             setattr(state, field.name, value)
+        elif field.kind == types.uint8:
+            getattr(state, field.name)[...] = value % 251
         else:
             getattr(state, field.name)[...] = value
     return state
@@ -79,8 +81,8 @@ def test_a_field_is_declared_once() -> None:
 
 def test_what_routes_consist_of_is_saved_and_copied() -> None:
     assert set(names(JOURNALLED)) == {
-        "successor", "predecessor", "route", "arc", "first", "entry", "size", "load", "length", "duration", "n_routes",
-        "cost",
+        "successor", "predecessor", "route", "arc", "first", "entry", "size", "load", "length", "duration", "vehicle",
+        "route_cost", "n_routes", "cost",
     }  # fmt: skip
     assert all(field.copied for field in JOURNALLED)
 
@@ -144,6 +146,8 @@ def test_what_an_instance_gives_never_changes() -> None:
     assert single == {
         "customers", "limit", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
         "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "detour", "one_matrix",
+        "optional", "lost", "nowhere", "goods", "n_classes", "has_depots", "mixed", "timed", "measured", "by_length",
+        "backhauls", "shipments",
     }  # fmt: skip
     assert single < state_type.constants
 

@@ -19,6 +19,7 @@ from neuralns import (
     InputWarning,
     MaxIterations,
     MaxTime,
+    Model,
     OperatorError,
     Progress,
     Solution,
@@ -191,6 +192,23 @@ def test_who_is_told_of_a_best_solution_can_end_all_workers() -> None:
     result = solve("X-n101-k25", MaxTime(30), workers=2, initial="random", on_best=lambda best, progress: True)
     assert result.stopped_by == "callback"
     assert result.runtime < 20
+
+
+def test_vehicles_stay_those_that_a_worker_found() -> None:
+    model = Model("three depots")
+    for number in range(3):
+        depot = model.add_depot(20 * number, 5 * number, cost=30 * (number + 1), capacity=30)
+        model.add_vehicle_type(3, capacity=12, start_depot=depot, end_depot=depot)
+    for number in range(20):
+        model.add_client(number * 7 % 50, number * 13 % 50, delivery=3)
+    told: list[Solution] = []
+    result = solve(
+        model.instance(), MaxIterations(1000), workers=2, seed=1, on_best=lambda best, progress: told.append(best)
+    )
+    assert [best.faults() for best in (*told, result.best)] == [[]] * (len(told) + 1)
+    # Any other vehicles, such as those that are cheapest for each route alone, would cost something else.
+    assert result.cost == pytest.approx(result.trace.best[-1])
+    assert Solution(result.best.instance, result.routes).cost > result.cost
 
 
 def late(state):

@@ -55,7 +55,7 @@ def solve(
         typer.Option(
             metavar="NAME|a,b,c",
             help="modern, paper, paper-2 ... paper-12, or operators by name (string:longest=20 sets a parameter); "
-            "modern (with windows: windows), or all that a policy knows, by default.",
+            "modern (with windows or fleets: windows), or all that a policy knows, by default.",
         ),
     ] = None,
     operators: Annotated[

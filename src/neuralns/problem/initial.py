@@ -5,11 +5,15 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
-from neuralns.problem.limits import LOAD_TOLERANCE, load_limit
+from neuralns.problem.limits import LOAD_TOLERANCE, load_limit, load_limits
+from neuralns.problem.schedule import schedule
 from neuralns.problem.solution import Solution, out_of_limits
+
+Floats = npt.NDArray[np.float64]
 
 SAVINGS_NEIGHBOURS = 100
 """Merges are tried between customers that are among each other's nearest so many."""
@@ -29,7 +33,8 @@ def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chu
     """Shuffle the customers and cut them into routes: when the vehicle is full, or also after ``chunk`` customers.
 
     A route also ends where the next customer would break another rule, such as a window. Customers whom a route of
-    their own does not serve, or for whom no vehicle is left, are left out.
+    their own does not serve, or for whom no vehicle is left, are left out. A shipment is delivered right after it is
+    picked up, and of a group the first is served.
 
     Examples
     --------
@@ -41,6 +46,8 @@ def random_tours(instance: Instance, seed: int | np.random.SeedSequence = 0, chu
     if chunk is not None and chunk < 1:
         raise InputError(f"chunks of {chunk} customers cannot be cut; at least 1 is needed.")
     order = np.random.default_rng(seed).permutation(np.arange(1, instance.customers + 1))
+    if instance.general:
+        return _cut_for_fleet(instance, order.tolist(), chunk)
     limit = load_limit(instance, LOAD_TOLERANCE / 2)
     if instance.may_leave_out:
         return Solution(instance, _cut_by_rules(instance, order.tolist(), limit, chunk))
@@ -71,6 +78,51 @@ def _cut_by_rules(instance: Instance, order: list[int], limit: float, chunk: int
         elif len(routes) < vehicles and keeps_rules([customer]):
             routes.append([customer])
     return routes
+
+
+def _cut_for_fleet(instance: Instance, order: list[int], chunk: int | None) -> Solution:
+    """Return routes of requests in order, each by the first type of vehicle that is free and serves the first one."""
+    shipped = {each.pickup: each.delivery for each in instance.shipments or ()}
+    ends, most = set(shipped.values()), load_limits(instance, LOAD_TOLERANCE / 2)
+    depots = zip(instance.depot_nodes, instance.depots or (), strict=False)
+    stock = {node: np.array(depot.capacity) for node, depot in depots if depot.capacity is not None}
+    routes: list[list[int]] = []
+    kinds: list[int] = []
+    groups: set[int] = set()
+
+    def keeps_rules(route: list[int], kind: int, needed: Floats) -> bool:
+        start = instance.types[kind].start
+        if start in stock and (needed > stock[start]).any():
+            return False
+        loads = schedule(instance, route, kind).most_loaded
+        return bool((loads <= most[kind]).all()) and not out_of_limits(instance, 1, route, kind)
+
+    for customer in order:
+        group = instance.group_of.get(customer)
+        if customer in ends or group in groups:
+            continue
+        request = [customer, shipped[customer]] if customer in shipped else [customer]
+        needed = instance.amounts[0][request].sum(axis=0)
+        full = not routes or (chunk is not None and len(routes[-1]) + len(request) > chunk)
+        if not full and keeps_rules([*routes[-1], *request], kinds[-1], needed):
+            routes[-1] += request
+        else:
+            free = (
+                at
+                for at, kind in enumerate(instance.types)
+                if kind.available is None or kinds.count(at) < kind.available
+            )
+            chosen = next((at for at in free if keeps_rules(request, at, needed)), None)
+            if chosen is None or len(routes) == instance.vehicles:
+                continue
+            routes.append(request)
+            kinds.append(chosen)
+        start = instance.types[kinds[-1]].start
+        if start in stock:
+            stock[start] = stock[start] - needed
+        if group is not None:
+            groups.add(group)
+    return Solution(instance, routes, kinds)
 
 
 def _refuse_rules(instance: Instance, what: str) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import GivenUpError, InputError, InputWarning, NeuralnsError
+from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
@@ -44,10 +45,15 @@ class Message:
     temperature: float
     uses: dict[str, int]
     routes: tuple[tuple[int, ...], ...]
+    vehicles: tuple[int, ...]
     reason: str | None
     destroy_counts: npt.NDArray[np.int64]
     repair_counts: npt.NDArray[np.int64]
     decision_times: tuple[float, float] | None
+
+    def best_of(self, instance: Instance) -> Solution:
+        """Return the best solution of the search."""
+        return Solution(instance, self.routes, self.vehicles)
 
 
 def run_in_parallel(
@@ -149,7 +155,7 @@ def _coordinate(
             continue
         if ended is None:
             together = _together(setup, messages)
-            tell_best(Solution(setup.instance, min(messages, key=lambda message: message.rank).routes), together)
+            tell_best(min(messages, key=lambda message: message.rank).best_of(setup.instance), together)
             ended = watch(together)
             if (
                 ended is None
@@ -172,7 +178,7 @@ def _coordinate(
         worst = max(present, key=lambda worker: (latest[worker].standing, worker))
         answers: dict[int, Any] = dict.fromkeys(sorted(present))
         if worst != best:
-            answers[worst] = latest[best].routes
+            answers[worst] = latest[best].routes, latest[best].vehicles
         waiting.clear()
         tell(answers)
 
@@ -271,7 +277,7 @@ def _search_in_rounds(connection: Connection, supervised: Supervised, coordinato
         if answer == "stop":
             return
         if answer is not None:
-            search.continue_from(Solution(setup.instance, answer))
+            search.continue_from(Solution(setup.instance, *answer))
 
 
 def _expect(coordinator: int) -> None:
@@ -281,7 +287,7 @@ def _expect(coordinator: int) -> None:
 
 
 def _message_of(search: Search) -> Message:
-    progress = search.progress()
+    progress, best = search.progress(), search.best()
     return Message(
         progress.time,
         progress.iteration,
@@ -291,7 +297,8 @@ def _message_of(search: Search) -> Message:
         search.standing,
         progress.temperature,
         progress.uses,
-        search.best().routes,
+        best.routes,
+        best.vehicles,
         search.reason_to_stop(),
         search.destroy_counts.copy(),
         search.repair_counts.copy(),

@@ -17,6 +17,7 @@ from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.fleet import general_fields
 from neuralns.routes.transfer import do_without_route, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
@@ -26,7 +27,7 @@ from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
 DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
-"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter for instances with windows or fleets."""
+"""Fewest and most customers to remove in an iteration, drawn uniformly; the latter with windows or fleets."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
@@ -79,14 +80,21 @@ def make_setup(
     return Setup(instance, stop, selector, portfolio, quotas, acceptance, temperatures, first, fewest_vehicles)
 
 
-def prepare(portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop) -> None:
-    """Compile or load all that a search needs, so that its clock does not count it."""
+def prepare(
+    portfolio: Portfolio, selector: Selector, acceptance: Acceptance, stop: Stop, instance: Instance | None = None
+) -> None:
+    """Compile or load all that a search needs, so that its clock does not count it.
+
+    Of an instance that is the rules of fleets and costs of one's own; without one, there are none of them.
+    """
     loop.compiled_loop()
     _ = portfolio.tables
     selector.functions()
     acceptance.compiled()
     for rule in stop.rules:
         _ = rule.compiled
+    if instance is not None:
+        general_fields(instance)
     tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1)
     do_without_route(new_state(tiny, 0, solution=build(tiny)), 1)
 

@@ -17,7 +17,6 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.fleet import general_fields
 from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -73,12 +72,12 @@ def solve(
         How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
-        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows.
+        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows or a fleet.
     seed
         Same seed and same number of iterations: same routes.
     scale
         Customers to remove in each iteration: a number, a share below 1, or a pair to draw from uniformly; by default
-        what a policy was trained with, else 1 to 20, with windows 1 to 30.
+        what a policy was trained with, else 1 to 20, with windows or fleets 1 to 30.
     acceptance
         Which candidates to keep; simulated annealing that cools over the run by default.
     initial
@@ -160,8 +159,7 @@ def solve(
         warnings.warn(doubt, InputWarning, stacklevel=2)
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
-    prepare(operators, selector, acceptance, stop)
-    general_fields(instance)  # compiles the rules of a fleet, and costs of one's own
+    prepare(operators, selector, acceptance, stop, instance)
     with Interrupts() as interrupts:
         begin = perf_counter()
         setup = make_setup(
@@ -215,7 +213,7 @@ def solve(
             times = [search.decision_times]
         else:
             messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best, lambda: interrupts.again)
-            best = Solution(instance, min(messages, key=lambda message: message.rank).routes)
+            best = min(messages, key=lambda message: message.rank).best_of(instance)
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)

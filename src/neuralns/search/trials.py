@@ -68,7 +68,7 @@ class Trials:
             instance, self.stop.scaled(self.share), pair, self.portfolio, scale=self.scale, initial=self.initial,
             acceptance=self.acceptance, seed=start_seed,
         )  # fmt: skip
-        prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop)
+        prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop, instance)
         with Supervised(lambda hook: Search(setup, search_seed, time.perf_counter(), hook)) as supervised:
             try:
                 search = supervised.finish()
