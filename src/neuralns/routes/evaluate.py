@@ -21,6 +21,7 @@ GENERAL leaves the answer to `general`.
 `penalty`, `worth`         the cost of a customer on no route, and the most that serving it may cost
 `is_wanted`                whether nobody else of a customer's group is served
 `other_end`                the other end of a customer's shipment
+`request_of`               the customer that stands for a request
 `ends_of_requests`         how many stops a request has at most
 `from_depot`               the distance of a customer from the depot
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
@@ -296,6 +297,14 @@ def count_missing(state):
 def other_end(state, customer):
     """Return the other end of a customer's shipment; 0 if it is no part of one."""
     return state.partner[customer] if state.kind == GENERAL else np.uint32(0)
+
+
+@compiled
+def request_of(state, customer):
+    """Return the customer that stands for a request: of a shipment the pickup."""
+    if state.kind == GENERAL and state.is_delivery[customer] != 0:
+        return np.int64(state.partner[customer])
+    return np.int64(customer)
 
 
 @compiled
