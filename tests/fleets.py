@@ -22,7 +22,10 @@ PARTS = (
     SHIPS, BACKHAULS, TIMED, OPENINGS, RELEASE, PROFILES, SKILLS, DEPOTS, PRIZES, GROUPS, COSTS, MATRIX, DURATIONS,
 )  # fmt: skip
 
-by_load = RouteCost("by load", lambda route: 0.25 * route.load * route.load)
+# Made once: each is compiled by itself.
+BY_LOAD = RouteCost("by load", lambda route: 0.25 * route.load * route.load)
+OWN_COSTS = overtime(30, 2.0), balance_stops(0.5), balance_durations(0.01), BY_LOAD
+TOLLS = [tolls([0.1 * (kind + 1) for kind in range(kinds)]) for kinds in range(1, 5)]
 
 
 @st.composite
@@ -104,8 +107,8 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
     depots = [0, *range(customers + 1, nodes)]
     skills = ["a", "b"] if SKILLS in parts else []
     measured = not several and likely(0.4)
-    fleet = []
-    for number in range(int(rng.integers(1, 5))):
+    fleet, kinds = [], int(rng.integers(1, 5))
+    for number in range(kinds):
         fleet.append(
             VehicleType(
                 (fraction * rng.integers(8, 30, goods)).tolist(),
@@ -116,7 +119,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
                 start=None if likely(0.15) else int(rng.choice(depots)),
                 end=None if likely(0.15) else int(rng.choice(depots)),
                 shift=(unit * int(rng.integers(0, 60)), unit * int(rng.integers(100, 300)))
-                if likely(0.3)
+                if kinds > 1 and likely(0.3)
                 else (-math.inf, math.inf),
                 max_distance=unit * int(rng.integers(60, 300)) if likely(0.2) else None,
                 max_duration=unit * int(rng.integers(60, 300)) if measured and likely(0.3) else None,
@@ -156,8 +159,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
             Group(order[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(order) - 1), 2)
         ] or None
     if COSTS in parts and not several:
-        ready_made = [overtime(50 * unit, 2.0), balance_stops(0.5), tolls([0.1] * len(fleet)), balance_durations(0.01)]
-        given["route_costs"] = [[*ready_made, by_load][int(rng.integers(5))]]
+        given["route_costs"] = [[*OWN_COSTS, TOLLS[len(fleet) - 1]][int(rng.integers(5))]]
     return Instance(
         "drawn", None, None, points, ways() if MATRIX in parts else None, rounding,  # type: ignore[arg-type]
         deliveries=deliveries, pickups=pickups, shipments=shipments or None, backhauls=backhauls, fleet=fleet, **given,
