@@ -123,7 +123,8 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
                 else (-math.inf, math.inf),
                 max_distance=unit * int(rng.integers(60, 300)) if likely(0.2) else None,
                 max_duration=unit * int(rng.integers(60, 300)) if measured and likely(0.3) else None,
-                max_stops=int(rng.integers(1, 6)) if likely(0.2) else None,
+                # One ordinary type and nothing else would not be of the general kind.
+                max_stops=int(rng.integers(1, 6)) if likely(0.2) else customers if kinds == 1 else None,
                 skills=[skill for skill in skills if number == 0 or likely(0.5)],
                 profile=int(rng.integers(0, len(profiles) + 1)),
             )
@@ -154,9 +155,9 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
             prizes[each.delivery] = prizes[each.pickup]
         given["prizes"] = prizes
     if GROUPS in parts:
-        order = [int(node) for node in rng.permutation(everyone) if node not in shipped]
+        lone = [int(node) for node in rng.permutation(everyone) if node not in shipped]
         given["groups"] = [
-            Group(order[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(order) - 1), 2)
+            Group(lone[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(lone) - 1), 2)
         ] or None
     if COSTS in parts and not several:
         given["route_costs"] = [[*OWN_COSTS, TOLLS[len(fleet) - 1]][int(rng.integers(5))]]
@@ -217,7 +218,7 @@ def some_general_routes(instance: Instance, seed: int) -> Solution:
         for number, route in enumerate(routes):
             for _, longer in insertions(instance, route, request):
                 options.append(([*routes[:number], longer, *routes[number + 1 :]], vehicles))
-        rng.shuffle(options)  # type: ignore[arg-type]
+        rng.shuffle(options)
         # A place on a route rather than a route of its own, where there is one.
         options.sort(key=lambda option: len(option[0]))
         for option in options:

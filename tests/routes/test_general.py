@@ -148,7 +148,7 @@ def keeps_rules(state: State, instance: Instance, slot: int) -> bool:
     return not out_of_limits(instance, 1, route_in(state, slot), int(state.vehicle[slot]))
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=300)
 @given(general_instances(), st.integers(0, 1000), st.sampled_from(SIZINGS))
 def test_insertions_are_allowed_and_cost_what_the_route_costs_more(instance: Instance, seed: int, sizing: int) -> None:
     state = some_removed(instance, seed, sizing)
@@ -247,7 +247,6 @@ def test_a_join_is_as_long_as_the_route_it_makes_if_that_keeps_all_rules(instanc
             allowed = whole and cost_of_route(instance, joined, kind) < math.inf
             expected = Solution(instance, [joined], [kind]).length if allowed else math.inf
             assert join(state, beginning[-1] if beginning else 0, end[0] if end else 0) == close(expected)
-
 
 
 def uncharged(state: State) -> float:
@@ -494,7 +493,7 @@ def test_a_required_group_is_charged_for_if_any_of_it_can_be_served() -> None:
     assert nothing.unserved == (3,)
     assert state.cost == charged_cost(nothing) == state.unserved_cost
     # Of whom nobody can be served nobody is missing.
-    hopeless = replace(instance, groups=[Group([3])])
+    hopeless = replace(instance, groups=(Group([3]),))
     state = new_state(hopeless, 0, solution=Solution(hopeless, [[1], [2]]))
     assert state.cost == charged_cost(Solution(hopeless, [[1], [2]])) == 6.0
 
@@ -504,7 +503,7 @@ def test_a_stop_that_is_late_may_be_in_time_by_a_detour() -> None:
     ways = np.full((3, 3), 50.0)
     ways[0, 1] = ways[1, 2] = ways[2, 0] = 1.0
     instance = Instance(
-        "detour", [0, 1, 1], None, matrix=ways, fleet=[VehicleType(9, max_stops=9)], windows=[[0, 60], [0, 60], [0, 60]],
+        "detour", [0, 1, 1], None, matrix=ways, fleet=[VehicleType(9, max_stops=9)], windows=[[0, 60]] * 3,
         release=[0, 0, 20],
     )  # fmt: skip
     state, slot = only_route(instance, [1])
