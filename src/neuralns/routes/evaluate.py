@@ -51,6 +51,7 @@ from neuralns.routes.general import (
     REMOVAL,
     RENEW,
     fits_general,
+    has_room,
     rule_signature,
 )
 
@@ -361,6 +362,8 @@ def best_insertion(state, customer, slot, bound=np.inf, blink=0.0):
     better than the best one so far is overlooked with probability ``blink``.
     """
     if state.kind == GENERAL:
+        if not has_room(state, customer, slot):
+            return np.inf, np.int64(0)
         return ask(state, BEST, customer, slot, 0, bound, blink), state.found_place
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)
