@@ -80,7 +80,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
     timed, several = TIMED in parts, False
     if timed:
         opens = unit * rng.integers(0, 100, nodes)
-        windows = np.column_stack([opens, opens + unit * rng.integers(5, rng.choice([60, 200]), nodes)])
+        windows = np.column_stack([opens, opens + unit * rng.integers(10, rng.choice([60, 200]), nodes)])
         for depot in (0, *range(customers + 1, nodes)):
             windows[depot] = (0, 300 * unit) if likely(0.7) else (10 * unit, 150 * unit)
         service = np.zeros(nodes)

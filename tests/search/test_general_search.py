@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fleets import SHIPS, TIMED, general_instance, general_instances
@@ -35,6 +35,7 @@ def _standing(solution: Solution) -> tuple[int, float]:
 @settings(deadline=None, max_examples=100)
 @given(general_instances(most=16, least=3), st.integers(0, 1000), st.sampled_from(["paper,modern-all", None]))
 def test_answers_keep_all_rules_and_cost_what_is_said(instance: Instance, seed: int, portfolio: str | None) -> None:
+    assume(len(instance.unservable) < instance.customers)
     options: dict[str, Any] = {} if portfolio is None else {"portfolio": portfolio}
     best = check(instance, seed=seed, **options)
     again = solve(instance, MaxIterations(150), seed=seed, **options).best
@@ -66,6 +67,13 @@ def test_one_vehicle_for_all_makes_a_tour() -> None:
     instance = Instance("tour", None, None, corners, deliveries=np.zeros(16), fleet=[VehicleType(1e9, 1, end=None)])
     best = check(instance, 500, seed=0)
     assert (len(best.routes), best.cost) == (1, 15.0)
+
+
+@settings(deadline=None, max_examples=40)
+@given(general_instances(most=12, least=3), st.integers(0, 1000))
+def test_few_vehicles_of_any_fleet_can_come_first(instance: Instance, seed: int) -> None:
+    assume(len(instance.unservable) < instance.customers)
+    check(instance, seed=seed, objective="vehicles")
 
 
 # --- Costs of one's own that go wrong. -------------------------------------------------------------------------------
