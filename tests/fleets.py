@@ -22,7 +22,10 @@ PARTS = (
     SHIPS, BACKHAULS, TIMED, OPENINGS, RELEASE, PROFILES, SKILLS, DEPOTS, PRIZES, GROUPS, COSTS, MATRIX, DURATIONS,
 )  # fmt: skip
 
-by_load = RouteCost("by load", lambda route: 0.25 * route.load * route.load)
+# Made once: each is compiled by itself.
+BY_LOAD = RouteCost("by load", lambda route: 0.25 * route.load * route.load)
+OWN_COSTS = overtime(30, 2.0), balance_stops(0.5), balance_durations(0.01), BY_LOAD
+TOLLS = [tolls([0.1 * (kind + 1) for kind in range(kinds)]) for kinds in range(1, 5)]
 
 
 @st.composite
@@ -77,7 +80,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
     timed, several = TIMED in parts, False
     if timed:
         opens = unit * rng.integers(0, 100, nodes)
-        windows = np.column_stack([opens, opens + unit * rng.integers(5, rng.choice([60, 200]), nodes)])
+        windows = np.column_stack([opens, opens + unit * rng.integers(10, rng.choice([60, 200]), nodes)])
         for depot in (0, *range(customers + 1, nodes)):
             windows[depot] = (0, 300 * unit) if likely(0.7) else (10 * unit, 150 * unit)
         service = np.zeros(nodes)
@@ -104,8 +107,8 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
     depots = [0, *range(customers + 1, nodes)]
     skills = ["a", "b"] if SKILLS in parts else []
     measured = not several and likely(0.4)
-    fleet = []
-    for number in range(int(rng.integers(1, 5))):
+    fleet, kinds = [], int(rng.integers(1, 5))
+    for number in range(kinds):
         fleet.append(
             VehicleType(
                 (fraction * rng.integers(8, 30, goods)).tolist(),
@@ -116,11 +119,12 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
                 start=None if likely(0.15) else int(rng.choice(depots)),
                 end=None if likely(0.15) else int(rng.choice(depots)),
                 shift=(unit * int(rng.integers(0, 60)), unit * int(rng.integers(100, 300)))
-                if likely(0.3)
+                if kinds > 1 and likely(0.3)
                 else (-math.inf, math.inf),
                 max_distance=unit * int(rng.integers(60, 300)) if likely(0.2) else None,
                 max_duration=unit * int(rng.integers(60, 300)) if measured and likely(0.3) else None,
-                max_stops=int(rng.integers(1, 6)) if likely(0.2) else None,
+                # One ordinary type and nothing else would not be of the general kind.
+                max_stops=int(rng.integers(1, 6)) if likely(0.2) else customers if kinds == 1 else None,
                 skills=[skill for skill in skills if number == 0 or likely(0.5)],
                 profile=int(rng.integers(0, len(profiles) + 1)),
             )
@@ -151,13 +155,12 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
             prizes[each.delivery] = prizes[each.pickup]
         given["prizes"] = prizes
     if GROUPS in parts:
-        order = [int(node) for node in rng.permutation(everyone) if node not in shipped]
+        lone = [int(node) for node in rng.permutation(everyone) if node not in shipped]
         given["groups"] = [
-            Group(order[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(order) - 1), 2)
+            Group(lone[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(lone) - 1), 2)
         ] or None
     if COSTS in parts and not several:
-        ready_made = [overtime(50 * unit, 2.0), balance_stops(0.5), tolls([0.1] * len(fleet)), balance_durations(0.01)]
-        given["route_costs"] = [[*ready_made, by_load][int(rng.integers(5))]]
+        given["route_costs"] = [[*OWN_COSTS, TOLLS[len(fleet) - 1]][int(rng.integers(5))]]
     return Instance(
         "drawn", None, None, points, ways() if MATRIX in parts else None, rounding,  # type: ignore[arg-type]
         deliveries=deliveries, pickups=pickups, shipments=shipments or None, backhauls=backhauls, fleet=fleet, **given,
@@ -215,7 +218,7 @@ def some_general_routes(instance: Instance, seed: int) -> Solution:
         for number, route in enumerate(routes):
             for _, longer in insertions(instance, route, request):
                 options.append(([*routes[:number], longer, *routes[number + 1 :]], vehicles))
-        rng.shuffle(options)  # type: ignore[arg-type]
+        rng.shuffle(options)
         # A place on a route rather than a route of its own, where there is one.
         options.sort(key=lambda option: len(option[0]))
         for option in options:

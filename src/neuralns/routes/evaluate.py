@@ -224,7 +224,9 @@ def least_need(state):
 def may_take(state, slot, least):
     """Return False if a route can take nobody who needs at least so much; True promises nothing."""
     if state.kind == GENERAL:
-        return state.mixed != 0 or state.load[slot] + least <= state.class_carries[state.vehicle[slot], 0]
+        if state.mixed != 0 or state.backhauls != 0:
+            return True
+        return state.load[slot] + least <= state.class_carries[state.vehicle[slot], 0]
     return state.load[slot] + least <= state.limit
 
 

@@ -127,6 +127,12 @@ def _last_opening(state, node, time):
 
 
 @inlined
+def _latest_before(state, node):
+    """Return when a stop must begin at the latest if somebody comes behind it: by a detour the rest may be in time."""
+    return state.late[node] if state.detour == 0.0 else state.latest[node]
+
+
+@inlined
 def _stop(state, node):
     """Return the segment of one customer: its duration, earliest and latest start."""
     return state.service[node], state.earliest[node], state.latest[node]
@@ -642,6 +648,8 @@ def _measure(state, customer, slot, kind, base, before, here, longer, head):
     if len(state.own_costs) > 0:
         at = np.int64(slot) * state.goods
         load, now = state.start_load[at] + state.delivery[customer, 0], state.peak[at]
+        if state.backhauls != 0:
+            load = max(load, state.end_load[at] + state.pickup[customer, 0])
         if state.mixed != 0:
             if before == 0:
                 load = max(load, state.peak[at] + state.pickup[customer, 0])
@@ -721,7 +729,7 @@ def _best(state, customer, slot, _place, bound, blink):
         if timed:
             if later:
                 left = _opening(state, here, left + _time(state, base, tail_node, here)) + state.service[here]
-                if left - state.service[here] > state.late[here]:
+                if left - state.service[here] > _latest_before(state, here):
                     break
                 if measured:
                     head = _link(head, _time(state, base, tail_node, here), _stop(state, here))
@@ -867,7 +875,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
         travel = _time(state, base, previous, here) if timed or measured else 0.0
         if timed:
             begin = _opening(state, here, now + travel)
-            if begin > state.late[here]:
+            if begin > _latest_before(state, here):
                 break
             now = begin + state.service[here]
             if now > state.latest[delivery] + state.detour * state.size[slot]:
@@ -992,7 +1000,7 @@ def _try(state, count, kind):
             return np.inf
         if part == 0:
             most = load
-        if state.mixed != 0:
+        if state.mixed != 0 or state.backhauls != 0:
             for index in range(count):
                 node = state.sequence[index]
                 load += state.pickup[node, part] - state.delivery[node, part]
