@@ -210,7 +210,7 @@ def _take_some(state):
                 offered += 1
                 if offered >= OFFERED:
                     break
-    if state.n_taken < state.n_bank:
+    if state.n_taken < min(state.n_bank, MOST_TAKEN):
         _take(state, randint(state, state.n_bank - state.n_taken))
 
 
