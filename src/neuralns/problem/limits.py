@@ -139,6 +139,9 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
             freed = first if instance.release is None else np.maximum(first, instance.release[nodes])
             begin = np.maximum(freed + out, instance.earliest[nodes])
             done = begin + instance.services[nodes] + back
+            leaves = min(kind.shift[1], np.inf if kind.start is None else instance.latest[kind.start])
+            for node in np.flatnonzero(np.broadcast_to(freed > leaves + late, len(nodes))).tolist():
+                why.setdefault(node, f"{who} could leave only after {instance.at(leaves)}, when the depot has closed")
             for node in np.flatnonzero(begin > instance.latest[nodes] + late).tolist():
                 why.setdefault(
                     node,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neuralns.problem.instance import Instance
+from neuralns.problem.limits import lateness_allowed
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,10 @@ def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Sche
     legs = legs_of(instance, route, vehicle, time=True)
     windows = [ends[0], *(instance.windows_of(node) for node in route), ends[1]]
     service = [0.0, *instance.services[list(route)].tolist(), 0.0]
+    late = lateness_allowed(instance) if instance.openings else 0.0
     early = [float(begin)]
     for place in range(1, len(windows)):
-        early.append(_next_opening(windows[place], early[-1] + service[place - 1] + legs[place - 1]))
+        early.append(_next_opening(windows[place], early[-1] + service[place - 1] + legs[place - 1], late))
     put_off = early[-1]
     for place in range(len(windows) - 2, -1, -1):
         put_off = max(early[place], _last_opening(windows[place], put_off - legs[place] - service[place]))
@@ -110,17 +112,20 @@ def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Sche
     first = tuple(load.tolist())
     for place, node in enumerate(route, 1):
         arrival = now + legs[place - 1]
-        start = _next_opening(windows[place], arrival)
+        start = _next_opening(windows[place], arrival, late)
         now = start + service[place]
         load = load + change[place - 1] + instance.shipped(node)
         stops.append(Stop(int(node), arrival, start, now, tuple(load.tolist())))
     return Schedule(departure, tuple(stops), now + legs[-1], kind.start, kind.end, first)
 
 
-def _next_opening(windows: Sequence[tuple[float, float]], time: float) -> float:
-    """Return when service can begin that may begin at a time or later; that time itself after the last window."""
+def _next_opening(windows: Sequence[tuple[float, float]], time: float, late: float) -> float:
+    """Return when service can begin that may begin at a time or later; that time itself after the last window.
+
+    A window that ends so little before that it is blamed on the rounding of sums is not missed.
+    """
     for opens, closes in windows:
-        if time <= closes:
+        if time <= closes + late:
             return max(opens, time)
     return time
 

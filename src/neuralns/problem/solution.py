@@ -284,7 +284,8 @@ def out_of_limits(instance: Instance, number: int, route: Sequence[int], kind: i
                 f"which {instance.type_name(kind)} has not."
             )
     if instance.backhauls:
-        gets, gives = (part[list(route)].any(axis=1) for part in instance.amounts)
+        gives = instance.amounts[1][list(route)].any(axis=1)
+        gets = ~gives  # who has no goods at all counts as a delivery
         if gives.any() and not gets.any():
             found.append(f"route {number} has pickups alone.")
         elif gets.any() and gives.any() and np.flatnonzero(gets).max() > np.flatnonzero(gives).min():

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.own import compile_own
-from neuralns.problem.fleet import VehicleType
+from neuralns.problem.fleet import Group, VehicleType
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limits
 from neuralns.problem.route_cost import RouteCost, RouteTotals
@@ -82,7 +82,7 @@ def general_fields(instance: Instance) -> dict[str, Any]:
         "release": _padded(instance.release, nodes),
         **_openings(instance, late),
         "group": np.array([instance.group_of.get(node, -1) for node in range(nodes + 1)], np.int32),
-        "group_required": np.array([group.required for group in instance.groups or ()], np.uint8),
+        "group_required": np.array([is_owed(instance, group) for group in instance.groups or ()], np.uint8),
         "from_depots": _from_depots(instance),
         "has_depots": int(special),
         "start_depot": np.array([-1 if kind.start is None else places[kind.start] for kind in kinds]),
@@ -257,6 +257,11 @@ def lost_anyway(instance: Instance) -> float:
     ends = {each.delivery for each in instance.shipments or ()}
     prizes = [instance.prize(node) for node in instance.unservable if node not in ends]
     return float(sum(prize for prize in prizes if np.isfinite(prize)))
+
+
+def is_owed(instance: Instance, group: Group) -> bool:
+    """Return whether one of a group must be served, and can be."""
+    return group.required and not instance.unservable.keys() >= set(group.members)
 
 
 def lost_at_most(instance: Instance) -> float:

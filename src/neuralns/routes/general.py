@@ -257,9 +257,7 @@ def _renew_times(state, slot, kind, base, last):
         after, node = node, state.predecessor[node]
     first = state.first[slot]
     arrival = leaves + _time(state, base, state.start_node[kind], first)
-    return _opening(state, first, arrival) <= state.late[first] + state.noise and leaves <= max(
-        state.shift_leaves[kind], state.shift_opens[kind]
-    )
+    return _opening(state, first, arrival) <= state.late[first] + state.noise and leaves <= state.shift_leaves[kind]
 
 
 @inlined
@@ -676,6 +674,8 @@ def _best(state, customer, slot, _place, bound, blink):
     release = max(state.route_release[where], state.release[row])
     later = release > max(state.route_release[where], state.shift_opens[kind])
     left = max(state.shift_opens[kind], release)
+    if later and left > state.shift_leaves[kind]:
+        return np.inf
     latest, earliest = state.latest[row], state.earliest[row]
     last = latest + state.detour * state.size[where]
     timed, measured, guarded = state.timed != 0, state.measured != 0, state.mixed != 0 or state.role[row] != 0
@@ -807,10 +807,13 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     here = state.first[slot] if before == 0 else state.successor[before]
     cut = state.entry[slot] if before == 0 else state.arc[before]
     at = np.int64(slot) * goods
+    most_loaded = state.peak[at]
     for part in range(goods):
         ahead = state.start_load[at + part] if before == 0 else state.leg_load[np.int64(before) * goods + part]
         if ahead + state.pickup[pickup, part] > state.carries[kind, part]:
             return np.inf, nobody
+        if part == 0:
+            most_loaded = max(most_loaded, ahead + state.pickup[pickup, part])
     tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
     to_pickup = _leg(state, base, tail_node, pickup)
     longer = to_pickup + _leg(state, base, pickup, head_node) - cut
@@ -838,15 +841,18 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
         fine = _delivers_on_time(state, kind, base, left_pickup, pickup, delivery, here) if timed else True
         cost = rate * both
         if fine and measured:
-            cost += _measure_delivery(state, slot, kind, base, segment, pickup, delivery, here, both, pickup)
+            cost += _measure_delivery(state, slot, kind, base, segment, pickup, delivery, here, both, most_loaded)
         if fine and cost < best and (blink == 0.0 or random(state) >= blink):
             best, place = cost, np.int64(pickup)
     now, previous = left_pickup, np.uint32(pickup)
     while here != 0:
         # The pickup's goods are on board behind this stop too.
         for part in range(goods):
-            if state.leg_load[np.int64(here) * goods + part] + state.pickup[pickup, part] > state.carries[kind, part]:
+            load = state.leg_load[np.int64(here) * goods + part] + state.pickup[pickup, part]
+            if load > state.carries[kind, part]:
                 return best if place > 0 else np.inf, place
+            if part == 0:
+                most_loaded = max(most_loaded, load)
         travel = _time(state, base, previous, here) if timed or measured else 0.0
         if timed:
             begin = _opening(state, here, now + travel)
@@ -864,7 +870,9 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
             fine = _delivers_on_time(state, kind, base, now, here, delivery, following) if timed else True
             cost = rate * both
             if fine and measured:
-                cost += _measure_delivery(state, slot, kind, base, segment, here, delivery, following, both, pickup)
+                cost += _measure_delivery(
+                    state, slot, kind, base, segment, here, delivery, following, both, most_loaded
+                )
             if fine and cost < best and (blink == 0.0 or random(state) >= blink):
                 best, place = cost, np.int64(here)
         previous, here = here, following
@@ -883,7 +891,7 @@ def _delivers_on_time(state, kind, base, left, before, delivery, here):
 
 
 @inlined
-def _measure_delivery(state, slot, kind, base, segment, before, delivery, here, longer, pickup):
+def _measure_delivery(state, slot, kind, base, segment, before, delivery, here, longer, load):
     """Return the change in cost beyond that of the distance of a shipment, by durations and costs of one's own."""
     part = _link(segment, _time(state, base, before, delivery), _stop(state, delivery))
     took, _, _ = _link(part, _time(state, base, delivery, _end(state, kind, here)), _tail(state, kind, here))
@@ -892,8 +900,7 @@ def _measure_delivery(state, slot, kind, base, segment, before, delivery, here, 
     change = state.per_duration[kind] * (took - state.duration[slot])
     if len(state.own_costs) > 0:
         at = np.int64(slot) * state.goods
-        # The load in between is not known here; that of the busiest stretch is close.
-        load, size = state.peak[at] + state.pickup[pickup, 0], state.size[slot]
+        size = state.size[slot]
         change += _own_cost(state, state.length[slot] + longer, took, load, size + 2.0, kind)
         change -= _own_cost(state, state.length[slot], state.duration[slot], state.peak[at], size, kind)
     return change
@@ -932,6 +939,8 @@ def _cost_at(state, customer, slot, place):
         count += 1
         before, following = following, state.successor[following]
     own = state.vehicle[where]
+    if state.sizing != CHEAPEST:
+        return _try(state, count, own) - state.route_cost[where]
     best = np.inf
     begin = state.class_begin[own]
     for index in range(begin, begin + state.class_size[own]):
@@ -983,7 +992,7 @@ def _try(state, count, kind):
     took = 0.0
     if state.timed != 0:
         now, before = max(state.shift_opens[kind], release), state.start_node[kind]
-        if now > max(state.shift_leaves[kind], state.shift_opens[kind]):
+        if now > state.shift_leaves[kind]:
             return np.inf
         for index in range(count):
             node = state.sequence[index]
@@ -1109,6 +1118,8 @@ def _open(state, customer, _slot, _place, _bound, _blink):
             kind = state.by_class[index]
             if state.used[kind] < state.available[kind] and state.carries[kind, 0] > most:
                 cost = _try(state, count, kind)
+                if state.has_depots != 0 and cost < np.inf:
+                    cost += _opening_depots(state, kind, node)
                 if cost < np.inf:
                     best, most, state.found_vehicle = cost, state.carries[kind, 0], kind
     return best
@@ -1196,6 +1207,8 @@ def _random_place(state, customer, slot, _place, _bound, _blink):
 
 def _join(state, tail, head, _place, _bound, _blink):
     """Return the length of the route that follows one up to ``tail`` and goes on with another from ``head``."""
+    if tail == 0 and head == 0:
+        return 0.0
     count, node = 0, np.uint32(tail)
     slot = np.uint32(state.route[tail] if tail != 0 else state.route[head])
     while node != 0:

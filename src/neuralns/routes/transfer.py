@@ -18,7 +18,15 @@ from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, insert, open_route
 from neuralns.routes.evaluate import GENERAL, MEASURED, PLAIN, TIMED, ask, recompute
-from neuralns.routes.fleet import all_distances, general_fields, lost_anyway, lost_at_most, most_expensive, slack_of
+from neuralns.routes.fleet import (
+    all_distances,
+    general_fields,
+    is_owed,
+    lost_anyway,
+    lost_at_most,
+    most_expensive,
+    slack_of,
+)
 from neuralns.routes.general import LOAD
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
@@ -138,7 +146,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "latest": instance.latest + late / 2,
         "service": instance.services.copy(),
         "horizon": horizon(instance, float(from_depot.mean())),
-        "detour": most_saved(instance, times=True) if instance.timed else 0.0,
+        "detour": most_time_saved(instance) if instance.timed else 0.0,
         "distance_cost": instance.distance_cost,
         "duration_cost": instance.duration_cost,
         "max_distance": np.inf if instance.max_distance is None else instance.max_distance + late / 2,
@@ -255,9 +263,12 @@ def _longest(instance: Instance, times: bool = False) -> float:
 
 def charged_cost(solution: Solution) -> float:
     """Return F of a solution as states have it: with the penalty of everybody left out who could be served."""
-    ends = {each.delivery for each in solution.instance.shipments or ()}
-    left_out = set(solution.unserved) - set(solution.instance.unservable) - ends
-    return solution.cost + (len(left_out) * unserved_cost(solution.instance) if left_out else 0.0)
+    instance = solution.instance
+    ends = {each.delivery for each in instance.shipments or ()}
+    left_out = set(filter(instance.required, solution.unserved)) - set(instance.unservable) - ends
+    groups = [group for group in instance.groups or () if is_owed(instance, group)]
+    missing = len(left_out) + sum(group.members[0] in solution.unserved for group in groups)
+    return solution.cost + (missing * unserved_cost(instance) if missing else 0.0)
 
 
 def least_gain(instance: Instance) -> float:
@@ -293,6 +304,17 @@ def most_saved(instance: Instance, times: bool = False) -> float:
     if own not in known:
         known[own] = triangle_excess(given)
     return known[own]
+
+
+def most_time_saved(instance: Instance) -> float:
+    """Return by how much the way by another node can be quicker than the direct one, by any profile."""
+    found, nodes = most_saved(instance, times=True), len(instance.demands)
+    for profile in range(1, 1 + len(instance.profiles or ())):
+        if nodes > TRIANGLES:
+            return float("inf")
+        pairs = np.repeat(np.arange(nodes), nodes), np.tile(np.arange(nodes), nodes)
+        found = max(found, triangle_excess(instance.times(*pairs, profile).reshape(nodes, nodes)))
+    return found
 
 
 def _given(instance: Instance, times: bool) -> Any:
