@@ -241,7 +241,6 @@ def test_a_join_is_as_long_as_the_route_it_makes_if_that_keeps_all_rules(instanc
             assert join(state, beginning[-1] if beginning else 0, end[0] if end else 0) == close(expected)
 
 
-
 def compare_books(state: State, instance: Instance) -> None:
     routes = solution_of(state, instance)
     fresh = new_state(instance, 0, solution=routes)
