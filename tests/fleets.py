@@ -151,9 +151,9 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
             prizes[each.delivery] = prizes[each.pickup]
         given["prizes"] = prizes
     if GROUPS in parts:
-        order = [int(node) for node in rng.permutation(everyone) if node not in shipped]
+        free = [int(node) for node in rng.permutation(everyone) if node not in shipped]
         given["groups"] = [
-            Group(order[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(order) - 1), 2)
+            Group(free[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(free) - 1), 2)
         ] or None
     if COSTS in parts and not several:
         ready_made = [overtime(50 * unit, 2.0), balance_stops(0.5), tolls([0.1] * len(fleet)), balance_durations(0.01)]
@@ -215,7 +215,7 @@ def some_general_routes(instance: Instance, seed: int) -> Solution:
         for number, route in enumerate(routes):
             for _, longer in insertions(instance, route, request):
                 options.append(([*routes[:number], longer, *routes[number + 1 :]], vehicles))
-        rng.shuffle(options)  # type: ignore[arg-type]
+        rng.shuffle(options)
         # A place on a route rather than a route of its own, where there is one.
         options.sort(key=lambda option: len(option[0]))
         for option in options:
