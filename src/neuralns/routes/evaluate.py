@@ -21,6 +21,7 @@ GENERAL leaves the answer to `general`.
 `penalty`, `worth`         the cost of a customer on no route, and the most that serving it may cost
 `is_wanted`                whether nobody else of a customer's group is served
 `other_end`                the other end of a customer's shipment
+`request_of`               the customer that stands for a request
 `ends_of_requests`         how many stops a request has at most
 `from_depot`               the distance of a customer from the depot
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
@@ -51,6 +52,7 @@ from neuralns.routes.general import (
     REMOVAL,
     RENEW,
     fits_general,
+    has_room,
     rule_signature,
 )
 
@@ -298,6 +300,14 @@ def other_end(state, customer):
 
 
 @compiled
+def request_of(state, customer):
+    """Return the customer that stands for a request: of a shipment the pickup."""
+    if state.kind == GENERAL and state.is_delivery[customer] != 0:
+        return np.int64(state.partner[customer])
+    return np.int64(customer)
+
+
+@compiled
 def ends_of_requests(state):
     """Return how many stops a request has at most: 2 where there are shipments."""
     return 2 if state.kind == GENERAL and state.shipments != 0 else 1
@@ -359,6 +369,8 @@ def best_insertion(state, customer, slot, bound=np.inf, blink=0.0):
     better than the best one so far is overlooked with probability ``blink``.
     """
     if state.kind == GENERAL:
+        if not has_room(state, customer, slot):
+            return np.inf, np.int64(0)
         return ask(state, BEST, customer, slot, 0, bound, blink), state.found_place
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)

@@ -92,6 +92,7 @@ def general_fields(instance: Instance) -> dict[str, Any]:
         "own_costs": np.array([_own_cost(cost) for cost in instance.route_costs or ()], np.int64),
         "mixed": int(bool(instance.shipments) or (bool(pickups.any()) and not instance.backhauls)),
         "timed": int(instance.timed),
+        "priced": int(bool(instance.route_costs) or any(kind.duration_cost > 0 for kind in kinds)),
         "measured": int(
             bool(instance.route_costs) or any(kind.duration_cost > 0 or kind.max_duration is not None for kind in kinds)
         ),
@@ -123,7 +124,8 @@ def _nothing() -> dict[str, Any]:
         "is_delivery": flags, "role": small, "release": numbers, "n_openings": wholes, "first_opening": wholes,
         "opens": numbers, "closes": numbers, "group": small, "group_required": flags, "from_depots": numbers,
         "has_depots": 0, "start_depot": wholes, "end_depot": wholes, "depot_cost": numbers, "depot_capacity": table,
-        "own_costs": wholes, "mixed": 0, "timed": 0, "measured": 0, "by_length": 0, "backhauls": 0, "shipments": 0,
+        "own_costs": wholes, "mixed": 0, "timed": 0, "priced": 0, "measured": 0, "by_length": 0, "backhauls": 0,
+        "shipments": 0,
     }  # fmt: skip
 
 

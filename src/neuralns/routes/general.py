@@ -531,18 +531,20 @@ def _insert(state, customer, slot, place, _bound, _blink):
 # --- Questions. ------------------------------------------------------------------------------------------------------
 
 
+@inlined
+def has_room(state, customer, slot):
+    """Return False if a route has no room for what is delivered to a customer: what rules out most."""
+    if state.mixed != 0:
+        return True
+    return state.load[slot] + state.delivery[customer, 0] <= state.class_carries[state.vehicle[slot], 0]
+
+
 @compiled
 def fits_general(state, customer, slot):
     """Return False if a request fits nowhere on a route; True promises nothing."""
-    kind = state.vehicle[slot]
-    other = state.partner[customer]
-    if state.allowed[kind, customer] == 0 or state.size[slot] >= state.most_stops[kind]:
+    if not has_room(state, customer, slot):
         return False
-    if state.group[customer] >= 0 and state.group_count[state.group[customer]] > 0:
-        return False
-    if other != 0 and (state.allowed[kind, other] == 0 or state.size[slot] + 2 > state.most_stops[kind]):
-        return False
-    goods = state.goods
+    kind, goods = state.vehicle[slot], state.goods
     at = np.int64(slot) * goods
     if state.mixed == 0:
         for part in range(goods):
@@ -551,11 +553,20 @@ def fits_general(state, customer, slot):
                 or state.end_load[at + part] + state.pickup[customer, part] > state.class_carries[kind, part]
             ):
                 return False
-    depot = state.start_depot[kind]
-    if state.has_depots != 0 and depot >= 0:
-        for part in range(goods):
-            if state.depot_load[depot, part] + state.delivery[customer, part] > state.depot_capacity[depot, part]:
-                return False
+    if state.allowed[kind, customer] == 0 or state.size[slot] >= state.most_stops[kind]:
+        return False
+    if len(state.group_count) > 0 and state.group[customer] >= 0 and state.group_count[state.group[customer]] > 0:
+        return False
+    if state.shipments != 0:
+        other = state.partner[customer]
+        if other != 0 and (state.allowed[kind, other] == 0 or state.size[slot] + 2 > state.most_stops[kind]):
+            return False
+    if state.has_depots != 0:
+        depot = state.start_depot[kind]
+        if depot >= 0:
+            for part in range(goods):
+                if state.depot_load[depot, part] + state.delivery[customer, part] > state.depot_capacity[depot, part]:
+                    return False
     return True
 
 
@@ -1105,6 +1116,8 @@ def _open(state, customer, _slot, _place, _bound, _blink):
     for kind in range(len(state.used)):
         if state.used[kind] >= state.available[kind]:
             continue
+        if state.priced == 0 and _at_least(state, kind, state.sequence[0], state.sequence[count - 1], 0.0) >= best:
+            continue
         cost = _try(state, count, kind)
         if state.has_depots != 0 and cost < np.inf:
             cost += _opening_depots(state, kind, node)
@@ -1305,16 +1318,33 @@ def _settle(state, _customer, _slot, _place, _bound, _blink):
     return 0.0
 
 
+@inlined
+def _at_least(state, kind, first, last, between):
+    """Return what a route of a type of vehicle costs by its length alone, from one customer to another so long."""
+    base = state.profile_rows[kind]
+    ends = _leg(state, base, state.start_node[kind], first) + _leg(state, base, last, state.end_node[kind])
+    return state.fixed_cost[kind] + state.per_distance[kind] * (ends + between)
+
+
 @compiled
 def _change_class(state, slot):
-    own, count, node = state.vehicle[slot], 0, state.first[slot]
+    """Give a route the cheapest free vehicle of another class, if that is cheaper."""
+    own, count, node, last = state.vehicle[slot], 0, state.first[slot], np.uint32(0)
     while node != 0:
         state.sequence[count] = node
         count += 1
-        node = state.successor[node]
+        last, node = node, state.successor[node]
+    between = state.length[slot] - state.entry[slot] - state.arc[last]
     best, chosen = state.route_cost[slot] - 1e-9 * abs(state.route_cost[slot]), np.int64(-1)
     for kind in range(len(state.used)):
         if state.class_begin[kind] != state.class_begin[own] and state.used[kind] < state.available[kind]:
+            if (
+                state.priced == 0
+                and state.profile_rows[kind] == state.profile_rows[own]
+                and state.has_depots == 0
+                and _at_least(state, kind, state.first[slot], last, between) >= best
+            ):
+                continue
             cost = _try(state, count, kind)
             if cost < best and state.has_depots != 0:
                 cost += _moving_depots(state, slot, own, kind)

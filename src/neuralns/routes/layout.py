@@ -159,6 +159,7 @@ FIELDS = (
     _instance("own_costs", types.int64),  # addresses of costs of one's own
     _instance("mixed", whole, 0),  # whether there are pickups or shipments, so that loads differ along a route
     _instance("timed", whole, 0),  # whether there are windows or shifts
+    _instance("priced", whole, 0),  # whether they cost, or there are costs of one's own
     _instance("measured", whole, 0),  # whether durations count
     _instance("by_length", whole, 0),  # whether nothing but lengths and deliveries counts, and lengths are held
     _instance("backhauls", whole, 0),

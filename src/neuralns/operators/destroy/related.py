@@ -10,6 +10,7 @@ from neuralns.operators.toolkit import (
     has_windows,
     nearest_routed,
     new_mark,
+    other_end,
     randint,
     random,
     random_rank,
@@ -17,6 +18,7 @@ from neuralns.operators.toolkit import (
     random_routed,
     remove,
     remove_by_rank,
+    request_of,
     seen_cost,
     select_largest,
     start_of_service,
@@ -236,6 +238,21 @@ def historical(state, quota, determinism=3.0):
     remove_by_rank(state, count, quota, determinism)
 
 
+@compiled
+def _both_distances(state, one, other):
+    """Return the distance of two customers; of two shipments, those of their pickups and their deliveries."""
+    far, end, end_of_other = distance(state, one, other), other_end(state, one), other_end(state, other)
+    return far + distance(state, end, end_of_other) if end != 0 and end_of_other != 0 else far
+
+
+@compiled
+def _both_starts(state, customer):
+    """Return when a customer on a route is served; of a shipment the sum of both times."""
+    end = other_end(state, customer)
+    time = start_of_service(state, customer)
+    return time + start_of_service(state, end) if end != 0 else time
+
+
 @destroy("shaw", "related")
 def shaw(state, quota, determinism=6.0):
     """Remove a random customer, then again and again one that is related to a random customer already removed.
@@ -243,15 +260,15 @@ def shaw(state, quota, determinism=6.0):
     Relatedness of i and j, less is closer: φ c_ij / c_max + ψ |q_i − q_j| / q_max + χ [i and j on different routes],
     with windows χ |t_i − t_j| / t_max in place of the last, t_i the start of service (of one who is removed, as it was
     then). φ = 9, ψ = 2, χ = 3, among the 100 nearest customers of i, c_max, q_max and t_max the largest values among
-    them. From the closest on, take rank ⌊y^p · m⌋ for y uniform, determinism p. Shaw 1998; Ropke & Pisinger 2006,
-    section 3.1.1.
+    them. Of shipments the distances and times of both pickups and of both deliveries are added up. From the closest on,
+    take rank ⌊y^p · m⌋ for y uniform, determinism p. Shaw 1998; Ropke & Pisinger 2006, section 3.1.1.
     """
-    customer, timed = random_routed(state), has_windows(state)
+    customer, timed = request_of(state, random_routed(state)), has_windows(state)
     came_from, served, apart = state.order, state.best_delta, state.row_limit
     while True:
         came_from[customer] = state.route[customer]
         if timed:
-            served[customer] = start_of_service(state, customer)
+            served[customer] = _both_starts(state, customer)
         remove(state, customer)
         if state.n_removed >= quota:
             return
@@ -260,19 +277,20 @@ def shaw(state, quota, determinism=6.0):
         for index in range(min(SHAW_NEIGHBOURS, state.neighbours.shape[1])):
             other = state.neighbours[centre, index]
             if state.route[other] >= 0:
+                other = request_of(state, other)
                 state.items[count] = other
-                farthest = max(farthest, distance(state, centre, other))
+                farthest = max(farthest, _both_distances(state, centre, other))
                 widest = max(widest, abs(state.demand[centre] - state.demand[other]))
                 if timed:
-                    apart[count] = abs(served[centre] - start_of_service(state, other))
+                    apart[count] = abs(served[centre] - _both_starts(state, other))
                     longest = max(longest, apart[count])
                 count += 1
         if count == 0:
-            customer = random_routed(state)
+            customer = request_of(state, random_routed(state))
             continue
         for index in range(count):
             other = state.items[index]
-            far = SHAW_DISTANCE * distance(state, centre, other) / farthest
+            far = SHAW_DISTANCE * _both_distances(state, centre, other) / farthest
             unlike = SHAW_DEMAND * abs(state.demand[centre] - state.demand[other]) / widest
             if timed:
                 elsewhere = SHAW_TIME * apart[index] / longest
