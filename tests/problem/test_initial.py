@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_force import keeps_every_rule, timed_instances
+from fleets import general_instances
 from helpers import random_instances
 from neuralns import InputError, Instance, Solution, generate_x, nearest_insertion, random_tours, savings
 from neuralns.problem import initial
@@ -222,6 +223,12 @@ def test_random_tours_know_fleets(name: str, chunk: int | None) -> None:
         assert len(found.routes) > 1
         assert chunk is None or max(map(len, found.routes)) <= chunk
         assert not found.unserved or name == "backhauls"
+
+
+@settings(deadline=None, max_examples=200)
+@given(general_instances(), st.integers(0, 99), st.none() | st.integers(1, 4))
+def test_random_tours_keep_every_rule_of_fleets(instance: Instance, seed: int, chunk: int | None) -> None:
+    assert random_tours(instance, seed, chunk).broken_rules() == []
 
 
 def test_neighbours_are_found_once() -> None:

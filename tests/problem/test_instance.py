@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neuralns import InputError, Instance
+from neuralns import InputError, Instance, VehicleType
 from neuralns.problem import instance as instance_module
 
 SQUARE: dict[str, Any] = {"demands": [0, 1, 2, 3], "capacity": 6, "coordinates": [[0, 0], [0, 3], [4, 3], [4, 0]]}
@@ -274,6 +274,20 @@ def test_an_objective_sets_the_costs(objective: str, costs: tuple[float, float, 
     instance = square(distance_cost=3, vehicle_cost=7, best_known=14).with_objective(objective)
     assert (instance.distance_cost, instance.duration_cost, instance.vehicle_cost) == costs
     assert instance.best_known is None
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_objective_sets_the_costs_of_all_types(number: int) -> None:
+    types = [VehicleType(9, fixed_cost=7, distance_cost=3, name="van"), VehicleType(5, fixed_cost=8, name="bike")]
+    instance = Instance("square", [0, 1, 1], coordinates=[[0, 0], [0, 3], [4, 0]], fleet=types[:number], best_known=14)
+    for objective, costs in (("distance", (1, 0, 7)), ("duration", (0, 1, 7)), ("duration=2,vehicles=5", (0, 2, 5))):
+        found = instance.with_objective(objective)
+        first = found.types[0]
+        assert (first.distance_cost, first.duration_cost, first.fixed_cost) == costs
+        assert [kind.name for kind in found.types] == ["van", "bike"][:number]
+        assert found.best_known is None
+        assert found.with_objective(objective) is found
+    assert [kind.fixed_cost for kind in instance.with_vehicle_cost(4).types] == [4, 4][:number]
 
 
 def test_the_objective_that_it_has_already_changes_nothing() -> None:

@@ -448,6 +448,19 @@ def build(model: Any) -> Any:
     return model
 
 
+@pytest.mark.parametrize("types", [1, 2])
+def test_the_fewest_vehicles_of_fleets_without_limit_are_found(types: int) -> None:
+    model = Model("spread")
+    model.add_depot(0, 0)
+    for number in range(types):
+        model.add_vehicle_type(None, capacity=4 + 2 * number, unit_distance_cost=3)
+    for number in range(12):
+        model.add_client(10 * math.cos(number), 10 * math.sin(number), delivery=1)
+    found = model.solve(MaxIterations(500), objective="vehicles")
+    assert (len(found.routes), found.best.faults()) == (3 if types == 1 else 2, [])
+    assert found.cost == pytest.approx(found.best.length)
+
+
 def test_one_program_states_the_same_problem_here_and_in_pyvrp() -> None:
     pyvrp = pytest.importorskip("pyvrp")
     found = build(pyvrp.Model()).solve(pyvrp.stop.MaxIterations(200), display=False)

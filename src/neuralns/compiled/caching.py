@@ -22,13 +22,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 COMPILED_ROOMS = ("compiled", "routes", "operators", "selection", "search", "mdp")
 
 
-def compiled(function: Function, inline: bool = False, error_model: str = "numpy") -> Function:
-    """Compile a function for the types it is called with; the result is kept on disk.
+def compiled(function: Function, inline: bool = False, error_model: str = "numpy", kept: bool = True) -> Function:
+    """Compile a function for the types it is called with; the result is kept on disk, unless it is not to be ``kept``.
 
     Numba notices an edit of the function's own file, but not of the functions that it inlines from other files. The
     stamp of the cache therefore covers the sources of all rooms that hold compiled functions.
     """
     dispatcher = njit(error_model=error_model, nogil=True, forceinline=inline)(function)
+    if not kept:
+        return dispatcher
     try:
         dispatcher.enable_caching()
     except (RuntimeError, OSError) as error:
@@ -124,12 +126,12 @@ def _say_once(sentence: str) -> None:
         warnings.warn(sentence, InputWarning, stacklevel=2)
 
 
-def compile_for(signature: Any, function: Callable[..., Any], error_model: str = "numpy") -> Any:
+def compile_for(signature: Any, function: Callable[..., Any], error_model: str = "numpy", kept: bool = True) -> Any:
     """Compile a function for one signature, so that it can be called by its address (see `calls`).
 
     With the ``error_model`` of ``python`` a division by zero is an exception.
     """
-    dispatcher = compiled(function, error_model=error_model)
+    dispatcher = compiled(function, error_model=error_model, kept=kept)
     dispatcher.compile(signature)  # type: ignore[attr-defined]
     dispatcher.disable_compile()  # type: ignore[attr-defined]
     return dispatcher

@@ -21,7 +21,8 @@ def compile_own(
     """Compile a function that a user may have written, once; one that cannot be is refused as ``what``.
 
     Exceptions are refused as well: called by its address, the function has nobody to raise to. If the function only
-    calls what the user has ``written``, exceptions are looked for there.
+    calls what the user has ``written``, exceptions are looked for there, and nothing is kept on disk: such a function
+    is another one in each process.
     """
     place = _place_of_raise(function if written is None else written)
     if place is not None:
@@ -29,17 +30,17 @@ def compile_own(
             f"{what} raises an exception or asserts ({place}), which compiled code cannot report; take it out."
         )
     try:
-        return _compiled(function, signature)
+        return _compiled(function, signature, written is None)
     except NumbaError as error:
         raise OperatorError(f"{what} does not compile: {reason(error)}") from None
 
 
 @cache
-def _compiled(function: Callable[..., Any], signature: Any) -> Any:
+def _compiled(function: Callable[..., Any], signature: Any, kept: bool) -> Any:
     if not is_own(function):
-        return compile_for(signature, function)
+        return compile_for(signature, function, kept=kept)
     with lines_named():
-        return compile_for(signature, function, "python")
+        return compile_for(signature, function, "python", kept)
 
 
 @cache

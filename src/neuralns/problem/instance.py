@@ -532,15 +532,14 @@ class Instance:
         0.5
         """
         changes: dict[str, Any] = {**objective_costs(objective)}
-        if objective != "vehicles" and all(getattr(self, field) == value for field, value in changes.items()):
-            return self
-        return self._changed(**changes)
+        same = all(getattr(kind, _OF_TYPES[field]) == value for kind in self.types for field, value in changes.items())
+        return self if same and objective != "vehicles" else self._changed(**changes)
 
     def _changed(self, **costs: Any) -> Instance:
         """Return the instance with other costs, those of all types of vehicles."""
         if self.fleet is not None:
-            names = {"vehicle_cost": "fixed_cost"}
-            by_type = {names.get(field, field): value for field, value in costs.items()}
+            by_type = {_OF_TYPES[field]: value for field, value in costs.items()}
+            costs = {} if self.fleet_matters else costs
             costs["fleet"] = tuple(replace(kind, **by_type) for kind in self.fleet)
         return replace(self, **costs, best_known=None)
 
@@ -730,6 +729,10 @@ PARTS: dict[str, dict[str, Any]] = {
     "vehicles": {"vehicles": None},
 }
 """What `Instance.without` leaves out, by name."""
+
+
+_OF_TYPES = {"distance_cost": "distance_cost", "duration_cost": "duration_cost", "vehicle_cost": "fixed_cost"}
+"""What types of vehicles call the costs of an instance."""
 
 
 def objective_costs(objective: str) -> dict[str, float]:

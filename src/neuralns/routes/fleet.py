@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.compiled.caching import compiled
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.own import compile_own
 from neuralns.problem.fleet import Group, VehicleType
@@ -213,9 +214,7 @@ def _own_cost(cost: RouteCost) -> int:
 
 @cache
 def _compiled_cost(what: str, function: Callable[[RouteTotals], float]) -> Any:
-    from numba import njit
-
-    inner = njit(function)
+    inner = compiled(function, error_model="python", kept=False)
 
     def call(distance, duration, load, stops, vehicle):
         return float(inner(RouteTotals(distance, duration, load, stops, vehicle)))

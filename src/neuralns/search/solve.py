@@ -106,9 +106,10 @@ def solve(
     fewest = objective == "vehicles"
     if objective is not None:
         instance = instance.with_objective(objective)
-    if fewest and instance.vehicles is None and not instance.fleet_matters:
+    if fewest and instance.vehicles is None and not instance.general:
         # Routes are given up one by one, so that customers are left out for a while.
-        instance = replace(instance, fleet=None, vehicles=instance.customers)
+        fleet = None if instance.fleet is None else (replace(instance.fleet[0], available=instance.customers),)
+        instance = replace(instance, vehicles=instance.customers, fleet=fleet)
     if len(instance.unservable) == instance.customers:
         first = next(iter(instance.unservable.values()))
         raise InputError(f"{instance.name}: no customer can be served; of customer 1, {first}.")
