@@ -433,7 +433,8 @@ class Instance:
     @cached_property
     def distances(self) -> Floats | None:
         """Matrix of rounded distances, or None for instances too large to hold one (see ``MATRIX_LIMIT``)."""
-        if self.matrix is None and self.durations is None and len(self.demands) > MATRIX_LIMIT:
+        computed = self.matrix is None and self.durations is None and self.profiles is None
+        if computed and len(self.demands) > MATRIX_LIMIT:
             return None
         raw = self.matrix if self.matrix is not None else euclidean(self.points)
         rounded = np.ascontiguousarray(round_distances(raw, self.rounding))
@@ -470,6 +471,15 @@ class Instance:
         rounded = np.ascontiguousarray(round_distances(self.durations, self.rounding))
         rounded.setflags(write=False)
         return rounded
+
+    def table(self, profile: int = 0, *, times: bool = False) -> Floats:
+        """Matrix of rounded distances, or of durations, of the instance or of a profile, where distances are held."""
+        assert self.distances is not None
+        if profile == 0:
+            return self.travel_times if times and self.travel_times is not None else self.distances
+        stated = self._profile(profile)
+        given = stated.durations if times and stated.durations is not None else stated.matrix
+        return round_distances(given, self.rounding)
 
     def times(self, tails: npt.ArrayLike, heads: npt.ArrayLike, profile: int = 0) -> Floats:
         """Rounded durations of travelling from nodes to others, of the instance itself or of a profile."""

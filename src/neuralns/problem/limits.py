@@ -184,8 +184,7 @@ def _least_ways(instance: Instance, profile: int, depot: int | None, back: bool,
     computed = profile == 0 and instance.matrix is None and not (time and instance.durations is not None)
     if computed and (instance.rounding == "none" or instance.distances is None):
         return instance.legs(*ends)
-    pairs = np.repeat(everyone, nodes), np.tile(everyone, nodes)
-    matrix = (instance.times if time else instance.legs)(*pairs, profile).reshape(nodes, nodes)
+    matrix = instance.table(profile, times=time)
     return _least_from_depot(matrix.T if back else matrix, depot)
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.own import compile_own
+from neuralns.errors import InputError
 from neuralns.problem.fleet import Group, VehicleType
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limits
@@ -228,12 +229,10 @@ def all_distances(instance: Instance, times: bool) -> tuple[Floats, Floats]:
     They come from each node to all others, and to each node from all others, in the same memory if that is the same.
     """
     nodes = len(instance.demands)
-    everyone = np.arange(nodes)
-    pairs = np.repeat(everyone, nodes), np.tile(everyone, nodes)
     tables = []
     for profile in range(1 + len(instance.profiles or ())):
         table = np.zeros((nodes + 1, nodes + 1))
-        table[:nodes, :nodes] = (instance.times if times else instance.legs)(*pairs, profile).reshape(nodes, nodes)
+        table[:nodes, :nodes] = instance.table(profile, times=times)
         np.fill_diagonal(table, 0.0)
         tables.append(table)
     there = np.ascontiguousarray(np.concatenate(tables))
@@ -272,18 +271,24 @@ def lost_at_most(instance: Instance) -> float:
     return float(sum(prize for prize in prizes if np.isfinite(prize)))
 
 
+def _tried(cost: RouteCost, totals: RouteTotals) -> float:
+    """Return the amount of a cost of one's own for a route longer than any; 0 if it knows no such routes."""
+    try:
+        return abs(cost(totals))
+    except InputError:
+        return 0.0
+
+
 def most_expensive(instance: Instance) -> float:
     """Return more than any routes of an instance can cost."""
-    nodes, kinds = len(instance.demands), instance.types
+    kinds = instance.types
     profiles = range(1 + len(instance.profiles or ()))
     if instance.distances is None:
         low, high = instance.points.min(axis=0), instance.points.max(axis=0)
         farthest = slowest = float(np.hypot(*(high - low))) + 1.0
     else:
-        everyone = np.arange(nodes)
-        pairs = np.repeat(everyone, nodes), np.tile(everyone, nodes)
-        farthest = max(float(instance.legs(*pairs, profile).max()) for profile in profiles)
-        slowest = max(float(instance.times(*pairs, profile).max()) for profile in profiles)
+        farthest = max(float(instance.table(profile).max()) for profile in profiles)
+        slowest = max(float(instance.table(profile, times=True).max()) for profile in profiles)
     opening = instance.earliest[np.isfinite(instance.earliest)]
     waiting = float(opening.max(initial=0.0) - min(0.0, opening.min(initial=0.0)))
     if instance.release is not None:
@@ -296,5 +301,5 @@ def most_expensive(instance: Instance) -> float:
         size = instance.customers
         for index in range(len(kinds)):
             largest = RouteTotals(2.0 * size * farthest, size * took, float(instance.demands.sum()), float(size), index)
-            total += size * sum(abs(cost(largest)) for cost in instance.route_costs)
+            total += size * sum(_tried(cost, largest) for cost in instance.route_costs)
     return 1.0 + total + lost_at_most(instance)
