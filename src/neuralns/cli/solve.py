@@ -172,6 +172,7 @@ def solve(
         "--matrix": matrix,
     }
     stated |= {"--vehicle-cost": vehicle_cost, "--vehicles": vehicles, "--capacity": capacity}
+    stated |= {"--route-cost": route_cost or None}
     from_vroom = [_read_vroom(source, lenient, ignore or (), speed, stated) for source in instances]
     if lenient and None in from_vroom:
         raise InputError(f"{instances[from_vroom.index(None)]}: --lenient is for VROOM's JSON, which this is not.")

@@ -213,6 +213,8 @@ class Instance:
             "max_distance": max_distance,
             "max_duration": max_duration,
         }
+        if types is not None and all(kind.available == 0 for kind in types):
+            raise InputError(f"{name}: no vehicle is available.")
         if types is not None:
             scalars = _scalars_of(name, types, scalars)
         elif capacity is None:
@@ -241,7 +243,7 @@ class Instance:
             windows = [[0.0, np.inf]] * nodes
         binding = depot_nodes if types is None or all(None not in (kind.start, kind.end) for kind in types) else ()
         fields["windows"] = None if windows is None else _windows(name, windows, nodes, binding, several)
-        fields["service"] = None if service is None else _service(name, service, nodes)
+        fields["service"] = None if service is None else _service(name, service, nodes, depot_nodes)
         count = scalars["vehicles"]
         fields["vehicles"] = None if count is None else whole_number(f"{name}: number of vehicles", count)
         for what in ("max_duration", "max_distance"):
@@ -264,6 +266,10 @@ class Instance:
         fields["prizes"] = worth = read_by_node(name, "prizes", prizes, nodes, endless=True)
         if worth is not None and np.isinf(np.delete(worth, depot_nodes)).all():
             fields["prizes"] = None
+        if worth is not None:
+            for depot in depot_nodes:
+                if worth[depot] not in (0.0, np.inf):
+                    raise InputError(f"{name}: {whose(depot, depot_nodes)} has a prize, but only customers have.")
         fields["skills"] = read_skills(name, skills, nodes)
         for field, value in fields.items():
             object.__setattr__(self, field, value)
@@ -678,28 +684,28 @@ def _windows(
     if windows.shape != (nodes, 2):
         raise InputError(f"{name}: windows of shape {windows.shape} do not fit {nodes} demands (({nodes}, 2)).")
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
-        raise InputError(f"{name}: the window of {whose(node)}, {_span(windows[node])}, ends before it begins.")
+        raise InputError(f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}, ends before it begins.")
     for node, spans in (openings or {}).items():
         windows[node] = spans[0][0], min(spans[-1][1], LARGEST)
     if depots:
         shift = np.array([windows[list(depots), 0].min(), windows[list(depots), 1].max()])
         for node in np.flatnonzero((windows[:, 0] > shift[1]) | (windows[:, 1] < shift[0]))[:1]:
-            raise InputError(
-                f"{name}: the window of {whose(node)}, {_span(windows[node])}, is outside the depot's, {_span(shift)}."
-            )
+            what = f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}"
+            raise InputError(f"{what}, is outside the depot's, {_span(shift)}.")
     windows[windows == LARGEST] = np.inf
     windows.setflags(write=False)
     return windows
 
 
-def _service(name: str, values: npt.ArrayLike, nodes: int) -> Floats:
+def _service(name: str, values: npt.ArrayLike, nodes: int, depots: Sequence[int]) -> Floats:
     service = numbers(f"{name}: service", values, 1)
     if service.shape != (nodes,):
         raise InputError(f"{name}: {len(service)} service times do not fit {nodes} demands.")
     for node in np.flatnonzero(service < 0)[:1]:
-        raise InputError(f"{name}: service time {service[node]:g} of {whose(node)} is negative.")
-    if service[0] != 0:
-        raise InputError(f"{name}: the depot has service time {service[0]:g}, but must have 0.")
+        raise InputError(f"{name}: service time {service[node]:g} of {whose(node, depots)} is negative.")
+    for depot in depots:
+        if service[depot] != 0:
+            raise InputError(f"{name}: {whose(depot, depots)} has service time {service[depot]:g}, but must have 0.")
     return service
 
 
@@ -715,13 +721,13 @@ def _names(name: str, values: Any, nodes: int) -> tuple[str, ...]:
     return names
 
 
-def whose(node: int) -> str:
+def whose(node: int, depots: Sequence[int] = (0,)) -> str:
     """Return what to call a node in a refusal."""
-    return "the depot" if node == 0 else f"customer {node}"
+    return "the depot" if node == 0 else f"depot {node}" if node in depots else f"customer {node}"
 
 
 def _span(window: Floats) -> str:
-    return f"{window[0]:.10g} to {window[1]:.10g}"
+    return f"{window[0]:.10g} to {'any time' if window[1] >= LARGEST else f'{window[1]:.10g}'}"
 
 
 OBJECTIVES = ("distance", "vehicles", "duration")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from neuralns.compiled.caching import compiled
-from neuralns.compiled.random import randint
+from neuralns.compiled.random import randint, random
 from neuralns.routes.evaluate import (
     GENERAL,
     ask,
@@ -18,6 +18,8 @@ from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
+OPENING_SHARE = 0.2
+"""Share of the repairs that are offered optional customers near each other, one of whom is served in any case."""
 OFFERED, OFFERED_AMONG = 2, 20
 """Of so many nearest of each customer removed, so many who are on no route are offered to a repair as well."""
 NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = range(6)
@@ -195,12 +197,26 @@ def take_from_bank(state):
 @compiled
 def _take_some(state):
     fresh = state.n_removed
+    state.opener = 0
     for index in range(state.n_bank - 1, -1, -1):
         customer = state.bank[index]
         if state.n_taken < MOST_TAKEN and (
             state.prize[customer] >= state.unserved_cost or (state.kind == GENERAL and state.group[customer] >= 0)
         ):
             _take(state, index)
+    free = state.n_bank - state.n_taken
+    if free > 0 and random(state) < OPENING_SHARE:
+        # Together customers may pay for a route that none of them pays for alone.
+        seed = state.bank[randint(state, free)]
+        state.opener = int(seed)
+        _take(state, state.bank_place[seed])
+        for rank in range(state.neighbours.shape[1]):
+            place = state.bank_place[state.neighbours[seed, rank]]
+            if 0 <= place < state.n_bank - state.n_taken:
+                if state.n_taken >= MOST_TAKEN:
+                    return
+                _take(state, place)
+        return
     for index in range(fresh):
         seed, offered = state.removed[index], 0
         for rank in range(min(OFFERED_AMONG, state.neighbours.shape[1])):
@@ -251,6 +267,7 @@ def bank_removed(state):
     state.present -= state.n_removed
     state.n_removed = 0
     state.n_taken = 0
+    state.opener = 0
     state.groups_missing = missing_groups(state)
 
 
@@ -298,6 +315,7 @@ def undo(state):
     state.n_removed = 0
     state.present -= state.n_taken
     state.n_taken = 0
+    state.opener = 0
     for index in range(state.n_saved_slots):
         state.dirty[state.saved_slot[index]] = 1
     if state.kind == GENERAL:

@@ -261,7 +261,7 @@ def penalty(state, customer):
 @compiled
 def worth(state, customer):
     """Return the most that serving a customer may cost: its penalty, and that of its group if that has nobody."""
-    if state.generous != 0:
+    if state.generous != 0 or customer == state.opener:
         return np.inf
     found = penalty(state, customer)
     if state.kind == GENERAL and state.group[customer] >= 0 and state.group_required[state.group[customer]] != 0:

@@ -176,7 +176,7 @@ def _roles(instance: Instance) -> npt.NDArray[np.int32]:
 
 
 def _padded(values: Floats | None, nodes: int) -> Floats:
-    return np.zeros(nodes + 1) if values is None else np.append(values, 0.0)
+    return np.full(nodes + 1, -np.inf) if values is None else np.append(values, -np.inf)
 
 
 def _openings(instance: Instance, late: float) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def lost_at_most(instance: Instance) -> float:
 
 
 def _tried(cost: RouteCost, totals: RouteTotals) -> float:
-    """Return the amount of a cost of one's own for a route longer than any; 0 if it knows no such routes."""
+    """Return the amount of a cost of one's own; 0 if it knows no such routes."""
     try:
         return abs(cost(totals))
     except InputError:
@@ -300,6 +300,12 @@ def most_expensive(instance: Instance) -> float:
     if instance.route_costs:
         size = instance.customers
         for index in range(len(kinds)):
-            largest = RouteTotals(2.0 * size * farthest, size * took, float(instance.demands.sum()), float(size), index)
-            total += size * sum(_tried(cost, largest) for cost in instance.route_costs)
+            load = float(instance.demands.sum())
+            # Not all costs grow with the route: some are for routes with few stops, say.
+            tried = [
+                RouteTotals(share * size * 2.0 * farthest, share * size * took, share * load, float(stops), index)
+                for share in (0.0, 0.5 / size, 1.0 / size, 3.0 / size, 0.1, 1.0)
+                for stops in {*range(1, min(size, 30) + 1), size}
+            ]
+            total += size * sum(max(_tried(cost, totals) for totals in tried) for cost in instance.route_costs)
     return 1.0 + total + lost_at_most(instance)

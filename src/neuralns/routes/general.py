@@ -184,7 +184,7 @@ def renew_general(state, slot):
     load = np.int64(slot) * goods
     for part in range(goods):
         state.start_load[load + part] = state.end_load[load + part] = 0.0
-    length, release, legal, node, last = state.entry[slot], 0.0, True, state.first[slot], np.uint32(0)
+    length, release, legal, node, last = state.entry[slot], -np.inf, True, state.first[slot], np.uint32(0)
     role = DELIVERED
     while node != 0:
         for part in range(goods):
@@ -975,7 +975,7 @@ def _try(state, count, kind):
     goods, base = state.goods, state.profile_rows[kind]
     if count > state.most_stops[kind]:
         return np.inf
-    length, release, role = 0.0, 0.0, 0
+    length, release, role = 0.0, -np.inf, 0
     before = state.start_node[kind]
     for index in range(count):
         node = state.sequence[index]

@@ -192,6 +192,7 @@ FIELDS = (
     Field("n_bank", "once", whole, copied=True),
     Field("n_taken", "once", whole),
     Field("bank_place", "node", types.int32, copied=True, start=-1),  # index of a customer in the bank, -1 elsewhere
+    Field("opener", "once", whole),  # an optional customer whom a repair serves whatever that costs; 0 for none
     Field("generous", "once", whole),  # whether a repair serves optional customers whatever that costs
     Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # requests on routes and on the removal list

@@ -351,6 +351,7 @@ def load_routes(state, customers, starts, kinds):
     state.n_taken = 0
     state.bank_place[:] = -1
     state.generous = 0
+    state.opener = 0
     state.absence[:] = 1.0
     state.present = state.customers
     state.groups_missing = 0

@@ -380,7 +380,7 @@ class Search:
             self._status.current = self._status.best = state.cost
             return
         fewest = 1
-        if instance.shipments is None and instance.pickups is None:
+        if instance.shipments is None and instance.pickups is None and load_limit(instance) > 0:
             served = instance.demands[: instance.customers + 1][state.route >= 0]
             fewest = math.ceil(float(served.sum()) / load_limit(instance))
         if not self.setup.fewest_vehicles or run.routes <= max(1, fewest):

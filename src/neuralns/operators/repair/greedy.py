@@ -207,6 +207,8 @@ def _order_removed(state, order):
             key = state.earliest[customer]
         else:
             key = -state.latest[customer]
+        if customer == state.opener:
+            key = -np.inf
         place = index
         while place > 0 and state.keys[place - 1] > key:
             state.keys[place], state.items[place] = state.keys[place - 1], state.items[place - 1]

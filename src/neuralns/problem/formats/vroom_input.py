@@ -176,6 +176,8 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
             yield part(f"entry {number} of {kind}s", kind, value, kind)
 
     whole = part("the problem", "the problem", data)
+    if data.get("matrix") and data.get("matrices"):
+        raise InputError(f"{source}: 'matrix' and 'matrices' are given beside each other.")
     given = {"car": {"durations": data["matrix"]}} if data.get("matrix") else data.get("matrices") or {}
     if not isinstance(given, dict):
         raise InputError(f"{source}: matrices must be a JSON object.")
@@ -195,6 +197,8 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
     requests: list[tuple[Task, ...]] = []
     for job in parts("job"):
         delivery, pickup = (job.amounts(key, dimensions) for key in ("delivery", "pickup"))
+        if job.listed("amount") and (job.listed("delivery") or job.listed("pickup")):
+            raise InputError(f"{job.what}: 'amount' is given beside 'delivery' or 'pickup'.")
         if job.listed("amount"):
             delivery = job.amounts("amount", dimensions)
         requests.append((_task(job, job, "job", delivery, pickup, needs_index),))

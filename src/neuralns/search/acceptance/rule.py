@@ -22,7 +22,9 @@ DEFAULT_START = 2.0
 DEFAULT_END_SHARE = 0.03
 """End temperature as a share of the start temperature."""
 TIMED_START, TIMED_END = 3.0, 0.1
-"""With windows: temperatures in units of the mean distance of customers from their five nearest."""
+"""With windows or fleets: temperatures in units of the mean distance of customers from their five nearest."""
+PRIZED_START, PRIZED_END = 1.5, 0.03
+"""Where customers are optional, in the same units: at higher ones more and more of them are left out."""
 
 _threshold = types.float64(state_type)
 _accepts = types.boolean(state_type, types.float64)
@@ -90,7 +92,8 @@ class Falling(Acceptance):
     """A rule with a temperature that falls geometrically while the time or the iterations of the run are used up.
 
     Left out, the start is twice the mean distance between consecutive customers on the initial solution's routes, the
-    end 3 % of the start; with windows they are 3 and 0.1 times the mean distance of customers from their five nearest.
+    end 3 % of the start; with windows or fleets they are 3 and 0.1 times the mean distance of customers from their five
+    nearest, with optional customers 1.5 and 0.03 times.
     """
 
     start: float | None = None
@@ -112,9 +115,10 @@ class Falling(Acceptance):
         start, share = self.start, DEFAULT_END_SHARE
         if start is None:
             typical = DEFAULT_START * _mean_step(initial) * (_rates(initial)[0] or 1.0)
-            if initial.instance.timed or initial.instance.general:
+            if initial.instance.timed or initial.instance.general or initial.instance.prizes is not None:
                 # Routes with windows go back and forth: their steps say little.
-                typical, share = TIMED_START * _mean_nearest(initial), TIMED_END / TIMED_START
+                hot, cold = (TIMED_START, TIMED_END) if initial.instance.prizes is None else (PRIZED_START, PRIZED_END)
+                typical, share = hot * _mean_nearest(initial), cold / hot
             start = max(typical, self.end or 0.0, 1e-9)
         return start, start * share if self.end is None else self.end
 
