@@ -153,6 +153,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
         prizes = np.where(rng.random(nodes) < 0.5, np.inf, rng.integers(0, 80, nodes))
         for each in shipments:
             prizes[each.delivery] = prizes[each.pickup]
+        prizes[[0, *range(everyone[-1] + 1, nodes)]] = np.inf
         given["prizes"] = prizes
     if GROUPS in parts:
         lone = [int(node) for node in rng.permutation(everyone) if node not in shipped]

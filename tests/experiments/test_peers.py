@@ -109,11 +109,11 @@ def parts() -> dict[str, dict[str, Any]]:
             "windows": windows,
         },
         "release": {**demands, "capacity": half, "release": np.where(nodes > 6, 80.0, 0.0), "windows": 0.6 * windows},
-        "prizes": {**demands, "capacity": half, "prizes": np.where(nodes % 2 == 0, 40.5, np.inf)},
+        "prizes": {**demands, "capacity": half, "prizes": np.where((nodes % 2 == 0) & (nodes > 0), 40.5, np.inf)},
         "groups": {**demands, "capacity": half, "groups": [Group([1, 5, 9]), Group([2, 3], required=False)]},
         "groups with prizes": {
             **demands, "capacity": half, "groups": [Group([2, 4], required=False), Group([6, 8])],
-            "prizes": np.where(nodes % 2 == 0, 70.0, np.inf),
+            "prizes": np.where((nodes % 2 == 0) & (nodes > 0), 70.0, np.inf),
         },
         "skills": {
             **demands, "skills": {2: ["ice"], 5: ["ice"], 7: ["crane"]},

@@ -146,7 +146,8 @@ def test_what_an_instance_gives_never_changes() -> None:
     assert single == {
         "customers", "limit", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
         "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "detour", "one_matrix",
-        "optional", "lost", "nowhere", "goods", "n_classes", "has_depots", "mixed", "timed", "measured", "by_length",
+        "optional", "lost", "nowhere", "goods", "n_classes", "has_depots", "mixed", "timed", "priced",
+        "measured", "by_length",
         "backhauls", "shipments",
     }  # fmt: skip
     assert single < state_type.constants

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from neuralns.compiled.caching import compiled
+from neuralns.compiled.failures import catching
+from neuralns.errors import OperatorError
 from neuralns.operators.repair.greedy import FARTHEST, insert_in_order
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
@@ -22,11 +24,16 @@ def build(instance: Instance) -> Solution:
     state = new_state(instance, 0, quota=1)
     sizings = (CHEAPEST, AS_THEY_ARE, LARGEST) if instance.general and state.n_classes < len(instance.types) else (0,)
     found = []
-    for sizing in sizings:
-        load_solution(state, Solution(instance, []))
-        state.sizing = sizing
-        _insert_everybody(state)
-        found.append(solution_of(state, instance))
+    failures: list[str] = []
+    with catching(failures.append):
+        for sizing in sizings:
+            load_solution(state, Solution(instance, []))
+            state.sizing = sizing
+            _insert_everybody(state)
+            found.append(solution_of(state, instance))
+    if failures:
+        names = " or ".join(str(cost) for cost in instance.route_costs or ())
+        raise OperatorError(f"{names or instance.name} fails: {failures[0]}")
     return min(found, key=charged_cost) if len(found) > 1 else found[0]
 
 

@@ -218,7 +218,9 @@ def _compiled_cost(what: str, function: Callable[[RouteTotals], float]) -> Any:
     inner = compiled(function, error_model="python", kept=False)
 
     def call(distance, duration, load, stops, vehicle):
-        return float(inner(RouteTotals(distance, duration, load, stops, vehicle)))
+        cost = float(inner(RouteTotals(distance, duration, load, stops, vehicle)))
+        # Routes whose cost is no number are avoided.
+        return cost if np.isfinite(cost) else np.inf
 
     return compile_own(what, own_signature, call, written=function)
 
