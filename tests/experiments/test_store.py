@@ -132,7 +132,7 @@ RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 @pytest.mark.parametrize("file", sorted(RESULTS.glob("*.csv")), ids=lambda file: file.name)
 def test_the_results_in_the_repository_are_read_to_the_last_digit(file: Path) -> None:
     rows: list[Any] = read_rows(file, SelectorRun if file.name.startswith("selectors") else SolverRun)
-    assert len({row.key for row in rows}) == len(rows) > 20
+    assert len({row.key for row in rows}) == len(rows) > 0
     assert rows_text(rows) == file.read_text(encoding="utf-8")
 
 

@@ -40,7 +40,6 @@ import numpy as np
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.calls import caller
 from neuralns.compiled.random import randint, random
-from neuralns.problem.distances import ROUNDINGS
 from neuralns.routes.general import (
     BEST,
     INSERTION,
@@ -55,11 +54,10 @@ from neuralns.routes.general import (
     has_room,
     rule_signature,
 )
+from neuralns.routes.measures import computed_distance, link, segment_of
 
 PLAIN, TIMED, MEASURED, GENERAL = range(4)
 """Kinds of instances: what counts is load and length; windows as well; durations and limits; or all of `general`."""
-
-_ROUND, _TRUNC, _DIMACS = (ROUNDINGS.index(name) for name in ("round", "trunc", "dimacs"))
 
 
 _call_rule = caller(rule_signature)
@@ -79,16 +77,7 @@ def distance(state, tail, head):
     """Return the rounded distance from node ``tail`` to node ``head``."""
     if state.distances.shape[0] > 0:
         return state.distances[tail, head]
-    dx = state.x[tail] - state.x[head]
-    dy = state.y[tail] - state.y[head]
-    raw = np.sqrt(dx * dx + dy * dy)
-    if state.rounding == _ROUND:
-        return np.floor(raw + 0.5)
-    if state.rounding == _TRUNC:
-        return np.floor(raw)
-    if state.rounding == _DIMACS:
-        return np.floor(10.0 * raw) / 10.0
-    return raw
+    return computed_distance(state, tail, head)
 
 
 @compiled
@@ -134,22 +123,22 @@ def _renew(state, slot):
 
 @compiled
 def _renew_segments(state, slot):
-    """Work out the part of the route up to each node, and that from it on, as `_link` makes them.
+    """Work out the part of the route up to each node, and that from it on, as `link` makes them.
 
     A route that is late counts as if there were no windows, which is never more than with them.
     """
-    segment, before, node, last = _stop(state, 0), np.uint32(0), state.first[slot], np.uint32(0)
+    segment, before, node, last = segment_of(state, 0), np.uint32(0), state.first[slot], np.uint32(0)
     while node != 0:
-        segment = _link(segment, travel_time(state, before, node), _stop(state, node))
+        segment = link(segment, travel_time(state, before, node), segment_of(state, node))
         state.head_time[node], state.head_early[node], state.head_late[node] = segment
         before, last, node = node, node, state.successor[node]
     took = 0.0
     if last != 0:
-        took, _, _ = _link(segment, travel_time(state, before, 0), _stop(state, 0))
+        took, _, _ = link(segment, travel_time(state, before, 0), segment_of(state, 0))
     state.duration[slot] = took if took < np.inf else _without_waiting(state, slot)
-    segment, after, node = _stop(state, 0), np.uint32(0), last
+    segment, after, node = segment_of(state, 0), np.uint32(0), last
     while node != 0:
-        segment = _link(_stop(state, node), travel_time(state, node, after), segment)
+        segment = link(segment_of(state, node), travel_time(state, node, after), segment)
         state.tail_time[node], state.tail_early[node], state.tail_late[node] = segment
         after, node = node, state.predecessor[node]
 
@@ -165,30 +154,10 @@ def _without_waiting(state, slot):
 
 
 @inlined
-def _stop(state, node):
-    """Return the segment of one node: its duration, earliest and latest start."""
-    return state.service[node], state.earliest[node], state.latest[node]
-
-
-@inlined
-def _link(first, travel, second):
-    """Return the segment of one segment and then another: least duration, earliest and latest start for it.
-
-    Infinite duration if the second cannot be on time. Vidal, Crainic, Gendreau & Prins 2013, section 4.2.
-    """
-    time, early, late = first
-    behind = time + travel
-    if behind == np.inf or second[0] == np.inf or early + behind > second[2]:
-        return np.inf, early, late
-    wait = max(0.0, second[1] - behind - late)
-    return behind + second[0] + wait, max(second[1] - behind, early) - wait, min(second[2] - behind, late)
-
-
-@inlined
 def _head(state, node):
     """Return the segment from the depot to a node."""
     if node == 0:
-        return _stop(state, 0)
+        return segment_of(state, 0)
     return state.head_time[node], state.head_early[node], state.head_late[node]
 
 
@@ -196,7 +165,7 @@ def _head(state, node):
 def _tail(state, node):
     """Return the segment from a node to the depot."""
     if node == 0:
-        return _stop(state, 0)
+        return segment_of(state, 0)
     return state.tail_time[node], state.tail_early[node], state.tail_late[node]
 
 
@@ -519,8 +488,8 @@ def _measured(state, customer, slot, before, after):
     longer = _lengthening(state, customer, slot, before)
     if state.length[slot] + longer > state.max_distance:
         return np.inf
-    part = _link(_head(state, before), travel_time(state, before, customer), _stop(state, customer))
-    took, _, _ = _link(part, travel_time(state, customer, after), _tail(state, after))
+    part = link(_head(state, before), travel_time(state, before, customer), segment_of(state, customer))
+    took, _, _ = link(part, travel_time(state, customer, after), _tail(state, after))
     if took > state.max_duration or took == np.inf:
         return np.inf
     return state.distance_cost * longer + state.duration_cost * (took - state.duration[slot])
@@ -661,8 +630,8 @@ def best_opening(state, customer):
         return np.inf, 0
     there_and_back = distance(state, 0, customer) + distance(state, customer, 0)
     if state.kind != PLAIN:
-        part = _link(_stop(state, 0), travel_time(state, 0, customer), _stop(state, customer))
-        took, _, _ = _link(part, travel_time(state, customer, 0), _stop(state, 0))
+        part = link(segment_of(state, 0), travel_time(state, 0, customer), segment_of(state, customer))
+        took, _, _ = link(part, travel_time(state, customer, 0), segment_of(state, 0))
         if took == np.inf or took > state.max_duration or there_and_back > state.max_distance:
             return np.inf, 0
         if state.kind == MEASURED:
@@ -690,7 +659,7 @@ def removal(state, customer):
     renew(state, slot)
     took = 0.0
     if state.size[slot] > 1:
-        took, _, _ = _link(_head(state, before), travel_time(state, before, after), _tail(state, after))
+        took, _, _ = link(_head(state, before), travel_time(state, before, after), _tail(state, after))
         if took == np.inf:
             # Where a detour saves time, the rest can be late: it counts as it is.
             took = state.duration[slot]
@@ -726,7 +695,7 @@ def join(state, tail, head):
         renew(state, state.route[head])
     travel = travel_time(state, tail, head)
     if state.kind == MEASURED:
-        took, _, _ = _link(_head(state, tail), travel, _tail(state, head))
+        took, _, _ = link(_head(state, tail), travel, _tail(state, head))
         return length if took <= state.max_duration and took < np.inf and length <= state.max_distance else np.inf
     left = state.earliest[0] if tail == 0 else state.ready[tail]
     return length if left + travel <= (state.latest[0] if head == 0 else state.late[head]) else np.inf

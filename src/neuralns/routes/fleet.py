@@ -103,6 +103,14 @@ def general_fields(instance: Instance) -> dict[str, Any]:
     }
 
 
+def compile_rules(instance: Instance) -> None:
+    """Compile or load what only this instance's search needs: the rules of fleets, and costs of one's own."""
+    if instance.general:
+        rule_addresses()
+        for cost in instance.route_costs or ():
+            _own_cost(cost)
+
+
 def _goes_by_length(instance: Instance) -> bool:
     """Return whether nothing but lengths and deliveries decides where a customer goes on a route."""
     one_way = instance.pickups is None or instance.backhauls

@@ -23,11 +23,9 @@ from numba import types
 from neuralns.compiled.caching import compile_for, compiled, inlined
 from neuralns.compiled.calls import address_of, caller
 from neuralns.compiled.random import randint, random
-from neuralns.problem.distances import ROUNDINGS
 from neuralns.routes.journal import save_node, save_slot
 from neuralns.routes.layout import state_type
-
-_ROUND, _TRUNC, _DIMACS = (ROUNDINGS.index(name) for name in ("round", "trunc", "dimacs"))
+from neuralns.routes.measures import computed_distance, link, segment_of
 
 DELIVERED, PICKED_UP = 1, 2
 """Values of ``State.role`` where backhauls come last: what a customer is, 0 elsewhere."""
@@ -44,16 +42,7 @@ def _computed(state, tail, head):
     """Return a distance that is not held; the last node is nowhere, at distance 0."""
     if tail == state.nowhere or head == state.nowhere:
         return 0.0
-    dx = state.x[tail] - state.x[head]
-    dy = state.y[tail] - state.y[head]
-    raw = np.sqrt(dx * dx + dy * dy)
-    if state.rounding == _ROUND:
-        return np.floor(raw + 0.5)
-    if state.rounding == _TRUNC:
-        return np.floor(raw)
-    if state.rounding == _DIMACS:
-        return np.floor(10.0 * raw) / 10.0
-    return raw
+    return computed_distance(state, tail, head)
 
 
 @inlined
@@ -130,23 +119,6 @@ def _last_opening(state, node, time):
 def _latest_before(state, node):
     """Return when a stop must begin at the latest if somebody comes behind it: by a detour the rest may be in time."""
     return state.late[node] if state.detour == 0.0 else state.latest[node]
-
-
-@inlined
-def _stop(state, node):
-    """Return the segment of one customer: its duration, earliest and latest start."""
-    return state.service[node], state.earliest[node], state.latest[node]
-
-
-@inlined
-def _link(first, travel, second):
-    """Return the segment of one segment and then another, as `evaluate` does."""
-    time, early, late = first
-    behind = time + travel
-    if behind == np.inf or second[0] == np.inf or early + behind > second[2]:
-        return np.inf, early, late
-    wait = max(0.0, second[1] - behind - late)
-    return behind + second[0] + wait, max(second[1] - behind, early) - wait, min(second[2] - behind, late)
 
 
 @inlined
@@ -275,12 +247,12 @@ def _renew_durations(state, slot, kind, base, last):
         state.first[slot],
     )
     while node != 0:
-        segment = _link(segment, _time(state, base, before, node), _stop(state, node))
+        segment = link(segment, _time(state, base, before, node), segment_of(state, node))
         state.head_time[node], state.head_early[node], state.head_late[node] = segment
         before, node = node, state.successor[node]
     took = 0.0
     if last != 0:
-        took, _, _ = _link(segment, _time(state, base, last, state.end_node[kind]), _return(state, kind))
+        took, _, _ = link(segment, _time(state, base, last, state.end_node[kind]), _return(state, kind))
     if took == np.inf:
         # Late: it counts as if there were no windows.
         took, before, node = 0.0, state.start_node[kind], state.first[slot]
@@ -291,7 +263,7 @@ def _renew_durations(state, slot, kind, base, last):
     state.duration[slot] = took
     segment, after, node = _return(state, kind), state.end_node[kind], last
     while node != 0:
-        segment = _link(_stop(state, node), _time(state, base, node, after), segment)
+        segment = link(segment_of(state, node), _time(state, base, node, after), segment)
         state.tail_time[node], state.tail_early[node], state.tail_late[node] = segment
         after, node = node, state.predecessor[node]
 
@@ -329,6 +301,12 @@ def _price(state, kind, length, duration, load, stops):
 
 
 @inlined
+def _counts_time(state, kind):
+    """Return whether the cost of a route of a type of vehicle depends on more than its length."""
+    return state.measured != 0 and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
+
+
+@inlined
 def _is_free(state, kind, own):
     """Return whether a type of vehicle is free, or the one that a route has."""
     return kind == own or state.used[kind] < state.available[kind]
@@ -362,38 +340,24 @@ def _cheapest_type(state, slot):
 
 
 @compiled
-def enter_books(state, slot):
-    """Count a route with customers among those of its vehicles and depots; return what opening depots costs."""
+def _count_route(state, slot, by):
+    """Count a route with customers among those of its vehicles and depots (1), or no longer (−1).
+
+    Returns what depots cost that it opens, or that are closed without it.
+    """
     kind, cost = state.vehicle[slot], 0.0
-    state.used[kind] += 1
+    state.used[kind] += by
     if state.has_depots != 0:
         for depot in (state.start_depot[kind], state.end_depot[kind]):
             if depot >= 0:
-                if state.depot_use[depot] == 0:
-                    cost += state.depot_cost[depot]
-                state.depot_use[depot] += 1
-        depot = state.start_depot[kind]
-        if depot >= 0:
-            for part in range(state.goods):
-                state.depot_load[depot, part] += state.start_load[np.int64(slot) * state.goods + part]
-    return cost
-
-
-@compiled
-def leave_books(state, slot):
-    """Take a route with customers out of the books again; return what closing depots saves."""
-    kind, cost = state.vehicle[slot], 0.0
-    state.used[kind] -= 1
-    if state.has_depots != 0:
-        for depot in (state.start_depot[kind], state.end_depot[kind]):
-            if depot >= 0:
-                state.depot_use[depot] -= 1
-                if state.depot_use[depot] == 0:
+                before = state.depot_use[depot]
+                state.depot_use[depot] += by
+                if before == 0 or state.depot_use[depot] == 0:
                     cost += state.depot_cost[depot]
         depot = state.start_depot[kind]
         if depot >= 0:
             for part in range(state.goods):
-                state.depot_load[depot, part] -= state.start_load[np.int64(slot) * state.goods + part]
+                state.depot_load[depot, part] += by * state.start_load[np.int64(slot) * state.goods + part]
     return cost
 
 
@@ -402,7 +366,7 @@ def _open_books(state, slot):
     """Take a route out of the books before it changes."""
     if state.size[slot] > 0:
         _renew_if_dirty(state, slot)
-        state.cost -= leave_books(state, slot) + state.route_cost[slot]
+        state.cost -= _count_route(state, slot, -1) + state.route_cost[slot]
 
 
 @compiled
@@ -420,7 +384,7 @@ def _close_books(state, slot, resized):
     at = np.int64(slot) * state.goods
     cost = _price(state, chosen, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
     state.route_cost[slot] = cost
-    state.cost += cost + enter_books(state, slot)
+    state.cost += cost + _count_route(state, slot, 1)
 
 
 @compiled
@@ -478,17 +442,6 @@ def _attach(state, node, slot, before):
     state.size[slot] += 1
     if state.group[node] >= 0:
         state.group_count[state.group[node]] += 1
-
-
-@compiled
-def attach_all(state, nodes, begin, end, slot):
-    """Make customers in a row the route of an empty slot whose vehicle is set, and enter it in the books."""
-    before = np.uint32(0)
-    for index in range(begin, end):
-        node = np.uint32(nodes[index])
-        _attach(state, node, slot, before)
-        before = node
-    _close_books(state, slot, False)
 
 
 @compiled
@@ -577,7 +530,7 @@ def fits_general(state, customer, slot):
 
 
 @inlined
-def _fits_place(state, customer, slot, kind, before, here, limits):
+def _fits_place(state, customer, slot, kind, before, here):
     """Return whether loads and roles allow a customer between two stops of a route."""
     if state.role[customer] == PICKED_UP:
         if before == 0 or (here != 0 and state.role[here] == DELIVERED):
@@ -595,8 +548,8 @@ def _fits_place(state, customer, slot, kind, before, here, limits):
                 head, tail = state.head_peak[here_at], state.tail_peak[here_at]
                 head = max(head, state.start_load[at + part])
             if (
-                head + state.delivery[customer, part] > limits[kind, part]
-                or tail + state.pickup[customer, part] > limits[kind, part]
+                head + state.delivery[customer, part] > state.carries[kind, part]
+                or tail + state.pickup[customer, part] > state.carries[kind, part]
             ):
                 return False
     return True
@@ -617,13 +570,15 @@ def _carries_more(state, kind, at, customer):
 def _upgrade(state, customer, slot):
     """Return the type that a route would have with one more customer, and what the change of type alone costs.
 
-    The cheapest free one of its class that carries what is to be delivered; −1 if there is none.
+    The cheapest free one of its class that carries what is to be delivered; −1 if there is none. Where loads differ
+    along a route it is its own then: places tell whether it carries the rest.
     """
     own, goods = state.vehicle[slot], state.goods
     at = np.int64(slot) * goods
     fits = _carries_more(state, own, at, customer)
+    otherwise = np.int64(own) if fits or state.mixed != 0 else np.int64(-1)
     if fits or state.class_size[own] == 1 or state.sizing != CHEAPEST:
-        return (np.int64(own) if fits else np.int64(-1)), 0.0
+        return otherwise, 0.0
     best, chosen = np.inf, np.int64(-1)
     begin = state.class_begin[own]
     for index in range(begin, begin + state.class_size[own]):
@@ -634,38 +589,41 @@ def _upgrade(state, customer, slot):
             cost = _price(state, kind, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
             if cost < best:
                 best, chosen = cost, np.int64(kind)
-    return chosen, best - state.route_cost[slot]
+    return (chosen, best - state.route_cost[slot]) if chosen >= 0 else (otherwise, 0.0)
+
+
+@inlined
+def _change(state, slot, kind, longer, took, load, more):
+    """Return the change in cost beyond that of the distance of a route that gets longer, takes so long, carries so much
+    at most and has more stops, by its duration and costs of one's own.
+    """
+    change = state.per_duration[kind] * (took - state.duration[slot])
+    if len(state.own_costs) > 0:
+        size, now = state.size[slot], state.peak[np.int64(slot) * state.goods]
+        change += _own_cost(state, state.length[slot] + longer, took, load, size + more, kind)
+        change -= _own_cost(state, state.length[slot], state.duration[slot], now, size, kind)
+    return change
 
 
 @inlined
 def _measure(state, customer, slot, kind, base, before, here, longer, head):
-    """Return the change in cost beyond that of the distance, by durations and costs of one's own; infinite if late."""
-    part = _link(head, _time(state, base, _start(state, kind, before), customer), _stop(state, customer))
-    took, _, _ = _link(part, _time(state, base, customer, _end(state, kind, here)), _tail(state, kind, here))
+    """Return the change in cost beyond that of the distance; infinite if that is late or takes too long."""
+    part = link(head, _time(state, base, _start(state, kind, before), customer), segment_of(state, customer))
+    took, _, _ = link(part, _time(state, base, customer, _end(state, kind, here)), _tail(state, kind, here))
     if took == np.inf or took > state.most_duration[kind]:
         return np.inf
-    change = state.per_duration[kind] * (took - state.duration[slot])
+    load = 0.0
     if len(state.own_costs) > 0:
-        at = np.int64(slot) * state.goods
-        load, now = state.start_load[at] + state.delivery[customer, 0], state.peak[at]
+        at, place = np.int64(slot) * state.goods, np.int64(before) * state.goods
+        brought, fetched = state.delivery[customer, 0], state.pickup[customer, 0]
+        load = state.start_load[at] + brought
         if state.backhauls != 0:
-            load = max(load, state.end_load[at] + state.pickup[customer, 0])
-        if state.mixed != 0:
-            if before == 0:
-                load = max(load, state.peak[at] + state.pickup[customer, 0])
-            else:
-                place = np.int64(before) * state.goods
-                load = max(
-                    load,
-                    max(
-                        state.head_peak[place] + state.delivery[customer, 0],
-                        state.tail_peak[place] + state.pickup[customer, 0],
-                    ),
-                )
-        size = state.size[slot]
-        change += _own_cost(state, state.length[slot] + longer, took, load, size + 1.0, kind)
-        change -= _own_cost(state, state.length[slot], state.duration[slot], now, size, kind)
-    return change
+            load = max(load, state.end_load[at] + fetched)
+        if state.mixed != 0 and before == 0:
+            load = max(load, state.peak[at] + fetched)
+        elif state.mixed != 0:
+            load = max(load, state.head_peak[place] + brought, state.tail_peak[place] + fetched)
+    return _change(state, slot, kind, longer, took, load, 1.0)
 
 
 def _best(state, customer, slot, _place, bound, blink):
@@ -679,15 +637,13 @@ def _best(state, customer, slot, _place, bound, blink):
         return _best_of_shipment(state, row, where, bound, blink)
     kind, extra = _upgrade(state, row, where)
     if kind < 0:
-        if state.mixed == 0:
-            return np.inf
-        kind, extra = np.int64(state.vehicle[where]), 0.0
+        return np.inf
     if state.by_length != 0:
         cost = _best_by_length(state, row, where, kind, (bound - extra) / state.per_distance[kind], blink)
         return state.per_distance[kind] * cost + extra
     rate = state.per_distance[kind]
     base = state.profile_rows[kind]
-    limits, most = state.carries, state.most_distance[kind] - state.length[where]
+    most = state.most_distance[kind] - state.length[where]
     least, found = bound - extra, np.int64(-1)
     before, here = np.uint32(0), state.first[where]
     release = max(state.route_release[where], state.release[row])
@@ -698,7 +654,7 @@ def _best(state, customer, slot, _place, bound, blink):
     latest, earliest = state.latest[row], state.earliest[row]
     last = latest + state.detour * state.size[where]
     timed, measured, guarded = state.timed != 0, state.measured != 0, state.mixed != 0 or state.role[row] != 0
-    priced = measured and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
+    priced = _counts_time(state, kind)
     head = _departure(state, kind, release)
     cut = state.entry[where]
     while True:
@@ -717,7 +673,7 @@ def _best(state, customer, slot, _place, bound, blink):
                 gone = begin + state.service[row] + _time(state, base, row, head_node)
                 fine = gone <= (state.late[here] if here != 0 else state.shift_closes[kind])
             if fine and guarded:
-                fine = _fits_place(state, row, where, kind, before, here, limits)
+                fine = _fits_place(state, row, where, kind, before, here)
             if fine and measured:
                 if not later:
                     head = _head(state, where, kind, before)
@@ -732,7 +688,7 @@ def _best(state, customer, slot, _place, bound, blink):
                 if left - state.service[here] > _latest_before(state, here):
                     break
                 if measured:
-                    head = _link(head, _time(state, base, tail_node, here), _stop(state, here))
+                    head = link(head, _time(state, base, tail_node, here), segment_of(state, here))
             else:
                 left = state.ready[here]
         before, cut, here = here, state.arc[here], state.successor[here]
@@ -747,11 +703,11 @@ def _best_by_length(state, row, slot, kind, bound, blink):
     """Find the cheapest place of a customer where nothing but length and load counts: the length that it adds."""
     distances, distances_to, arc, successor = state.distances, state.distances_to, state.arc, state.successor
     line, end = state.profile_rows[kind] + row, state.end_node[kind]
+    if state.backhauls != 0:
+        return _best_of_backhauls(state, row, slot, line, end, bound, blink)
     best, place = bound, np.int64(-1)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     to_customer = distances_to[line, state.start_node[kind]]
-    if state.backhauls != 0:
-        return _best_of_backhauls(state, row, slot, line, end, bound, blink)
     while here != 0:
         cost = to_customer + distances[line, here] - cut
         if cost < best and (blink == 0.0 or random(state) >= blink):
@@ -822,7 +778,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     nobody = np.int64(0)
     rate = state.per_distance[kind]
     timed, measured = state.timed != 0, state.measured != 0
-    priced = measured and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
+    priced = _counts_time(state, kind)
     here = state.first[slot] if before == 0 else state.successor[before]
     cut = state.entry[slot] if before == 0 else state.arc[before]
     at = np.int64(slot) * goods
@@ -851,7 +807,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
         ):
             return np.inf, nobody
     if measured:
-        segment = _link(segment, _time(state, base, tail_node, pickup), _stop(state, pickup))
+        segment = link(segment, _time(state, base, tail_node, pickup), segment_of(state, pickup))
     most = state.most_distance[kind] - state.length[slot]
     best, place = bound, nobody
     # Right behind the pickup.
@@ -881,7 +837,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
             if now > state.latest[delivery] + state.detour * state.size[slot]:
                 break
         if measured:
-            segment = _link(segment, travel, _stop(state, here))
+            segment = link(segment, travel, segment_of(state, here))
         following = state.successor[here]
         end = _end(state, kind, following)
         both = longer + _leg(state, base, here, delivery) + _leg(state, base, delivery, end) - state.arc[here]
@@ -912,17 +868,11 @@ def _delivers_on_time(state, kind, base, left, before, delivery, here):
 @inlined
 def _measure_delivery(state, slot, kind, base, segment, before, delivery, here, longer, load):
     """Return the change in cost beyond that of the distance of a shipment, by durations and costs of one's own."""
-    part = _link(segment, _time(state, base, before, delivery), _stop(state, delivery))
-    took, _, _ = _link(part, _time(state, base, delivery, _end(state, kind, here)), _tail(state, kind, here))
+    part = link(segment, _time(state, base, before, delivery), segment_of(state, delivery))
+    took, _, _ = link(part, _time(state, base, delivery, _end(state, kind, here)), _tail(state, kind, here))
     if took == np.inf or took > state.most_duration[kind]:
         return np.inf
-    change = state.per_duration[kind] * (took - state.duration[slot])
-    if len(state.own_costs) > 0:
-        at = np.int64(slot) * state.goods
-        size = state.size[slot]
-        change += _own_cost(state, state.length[slot] + longer, took, load, size + 2.0, kind)
-        change -= _own_cost(state, state.length[slot], state.duration[slot], state.peak[at], size, kind)
-    return change
+    return _change(state, slot, kind, longer, took, load, 2.0)
 
 
 def _insertion(state, customer, slot, place, _bound, _blink):
@@ -1026,9 +976,9 @@ def _try(state, count, kind):
         segment, before = _departure(state, kind, release), state.start_node[kind]
         for index in range(count):
             node = state.sequence[index]
-            segment = _link(segment, _time(state, base, before, node), _stop(state, node))
+            segment = link(segment, _time(state, base, before, node), segment_of(state, node))
             before = node
-        took, _, _ = _link(segment, _time(state, base, before, state.end_node[kind]), _return(state, kind))
+        took, _, _ = link(segment, _time(state, base, before, state.end_node[kind]), _return(state, kind))
         if took == np.inf or took > state.most_duration[kind]:
             return np.inf
     return _price(state, kind, length, took, most, count)
@@ -1078,9 +1028,7 @@ def _at(state, row, slot, before, bound):
     """Return the cost of a customer behind another one on a route, infinite if it is not below a bound."""
     kind, extra = _upgrade(state, row, slot)
     if kind < 0:
-        if state.mixed == 0:
-            return np.inf
-        kind, extra = np.int64(state.vehicle[slot]), 0.0
+        return np.inf
     if state.release[row] > max(state.route_release[slot], state.shift_opens[kind]):
         return _cost_at(state, row, slot, np.int64(before))
     base = state.profile_rows[kind]
@@ -1089,8 +1037,7 @@ def _at(state, row, slot, before, bound):
     tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
     longer = _leg(state, base, tail_node, row) + _leg(state, base, row, head_node) - cut
     cost = state.per_distance[kind] * longer + extra
-    priced = state.measured != 0 and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
-    if (cost >= bound and not priced) or longer > state.most_distance[kind] - state.length[slot]:
+    if (cost >= bound and not _counts_time(state, kind)) or longer > state.most_distance[kind] - state.length[slot]:
         return np.inf
     if state.timed != 0:
         left = max(state.shift_opens[kind], state.route_release[slot]) if before == 0 else state.ready[before]
@@ -1100,9 +1047,7 @@ def _at(state, row, slot, before, bound):
         gone = _opening(state, row, arrival) + state.service[row] + _time(state, base, row, head_node)
         if gone > (state.late[here] if here != 0 else state.shift_closes[kind]):
             return np.inf
-    if (state.mixed != 0 or state.role[row] != 0) and not _fits_place(
-        state, row, slot, kind, before, here, state.carries
-    ):
+    if (state.mixed != 0 or state.role[row] != 0) and not _fits_place(state, row, slot, kind, before, here):
         return np.inf
     if state.measured != 0:
         cost += _measure(state, row, slot, kind, base, before, here, longer, _head(state, slot, kind, before))
@@ -1403,46 +1348,34 @@ def _renew(state, _customer, slot, _place, _bound, _blink):
 
 
 @compiled
-def leave_all_books(state):
-    """Take what has changed since the checkpoint out of the books, before it is undone."""
+def _count_changed(state, by):
+    """Enter what has changed since the checkpoint in the books (1), or take it out of them (−1)."""
     for index in range(state.n_saved_slots):
         slot = state.saved_slot[index]
         if state.size[slot] > 0:
-            leave_books(state, slot)
+            if by > 0:
+                renew_general(state, slot)
+            _count_route(state, slot, by)
     if len(state.group_count) > 0:
         for index in range(state.n_saved):
             node = state.saved[index]
             if state.route[node] >= 0 and state.group[node] >= 0:
-                state.group_count[state.group[node]] -= 1
+                state.group_count[state.group[node]] += by
 
 
-@compiled
-def enter_all_books(state):
-    """Enter what was undone in the books again."""
-    for index in range(state.n_saved_slots):
-        slot = state.saved_slot[index]
-        if state.size[slot] > 0:
-            renew_general(state, slot)
-            enter_books(state, slot)
-    if len(state.group_count) > 0:
-        for index in range(state.n_saved):
-            node = state.saved[index]
-            if state.route[node] >= 0 and state.group[node] >= 0:
-                state.group_count[state.group[node]] += 1
-
-
-def _undo(state, _customer, _slot, _place, _bound, _blink):
-    """The half of `undo` before (slot 0) or behind (1) what brings back the entries."""
-    if _slot == 0:
-        leave_all_books(state)
-    else:
-        enter_all_books(state)
+def _undo(state, _customer, half, _place, _bound, _blink):
+    """The half of `undo` before (0) or behind (1) what brings back the entries."""
+    _count_changed(state, -1 if half == 0 else 1)
     return 0.0
 
 
-def _load(state, number, slot, begin, _bound, _blink):
-    """Make customers ``begin`` .. ``number`` of ``sequence`` the route of an empty slot."""
-    attach_all(state, state.sequence, begin, number, np.uint32(slot))
+def _load(state, end, slot, begin, _bound, _blink):
+    """Make customers ``begin`` .. ``end`` of ``sequence`` the route of an empty slot whose vehicle is set."""
+    before, where = np.uint32(0), np.uint32(slot)
+    for index in range(begin, end):
+        _attach(state, state.sequence[index], where, before)
+        before = state.sequence[index]
+    _close_books(state, where, False)
     return 0.0
 
 
@@ -1464,7 +1397,7 @@ def _recompute(state, _customer, _slot, _place, _bound, _blink):
         kind = state.vehicle[slot]
         cost = _price(state, kind, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
         state.route_cost[slot] = cost
-        total += cost + enter_books(state, slot)
+        total += cost + _count_route(state, slot, 1)
     return total
 
 

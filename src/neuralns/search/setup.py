@@ -17,7 +17,7 @@ from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.fleet import general_fields
+from neuralns.routes.fleet import compile_rules
 from neuralns.routes.transfer import do_without_route, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
@@ -94,7 +94,7 @@ def prepare(
     for rule in stop.rules:
         _ = rule.compiled
     if instance is not None:
-        general_fields(instance)
+        compile_rules(instance)
     tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1)
     do_without_route(new_state(tiny, 0, solution=build(tiny)), 1)
 
