@@ -380,6 +380,19 @@ def load_routes(state, customers, starts, kinds):
 
 
 @compiled
+def _load_part(state, customers, starts, kinds):
+    """Do as `load_routes`, but those on no route are nowhere."""
+    load_routes(state, customers, starts, kinds)
+    for index in range(state.n_bank):
+        state.bank_place[state.bank[index]] = -1
+    state.n_bank = 0
+    recompute(state)
+    status = state.status
+    status.start = status.current = status.best = status.candidate = state.cost
+    checkpoint(state)
+
+
+@compiled
 def _load_general(state, customers, starts, kinds):
     """Load routes of a GENERAL instance, each with its type of vehicle; the requests on none are the removal list."""
     state.vehicle[:] = 0
@@ -462,9 +475,12 @@ def do_without_route(state: State, vehicles: int) -> None:
     state.vehicles = vehicles
 
 
-def load_solution(state: State, solution: Solution) -> None:
-    """Make a feasible solution the routes of a state, with a fresh status and an empty history."""
-    load_routes(state, *flatten(solution))
+def load_solution(state: State, solution: Solution, *, alone: bool = False) -> None:
+    """Make a feasible solution the routes of a state, with a fresh status and an empty history.
+
+    If they are to be ``alone``, customers on none of them are nowhere, as if the instance were without them.
+    """
+    (_load_part if alone else load_routes)(state, *flatten(solution))
 
 
 def flatten(solution: Solution) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -1,4 +1,8 @@
-"""Several searches of one setup in processes of their own, which exchange their best solution at intervals."""
+"""Several searches of one setup in processes of their own, in rounds.
+
+Large solutions are divided in parts (see `division`): each search has one for a round, then they are put together and
+divided anew. Searches of small ones exchange their best solution. In between, several teams divide a solution each.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -20,12 +24,16 @@ import numpy.typing as npt
 from neuralns.errors import GivenUpError, InputError, InputWarning, NeuralnsError
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.search.division import Routes, divide, fleets, parts_of, put_together
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
 from neuralns.search.supervision import Supervised
 
 EXCHANGES = 20
-"""Rounds of a run; after each one the search that is worst off goes on from the best solution of all."""
+"""Times in a run that the search, or team, that is worst off goes on from the best solution of all."""
+ROUND_SECONDS, ROUND_ITERATIONS = 1.0, 50_000
+"""Length of a round where solutions are divided; at least `FEWEST_ROUNDS` make up a run."""
+FEWEST_ROUNDS = 10
 OPEN_ROUND = 100_000
 """Iterations of a round when neither time nor iterations are limited."""
 MESSAGE_SECONDS = 0.1
@@ -33,9 +41,27 @@ MOST_WORKERS = 1000
 
 
 @dataclass(frozen=True)
-class Message:
-    """What a search tells the coordinator: small, since it is sent many times."""
+class Task:
+    """What a search is to do in a round: until when, and with which routes, if not on from where it is."""
 
+    number: int
+    time: float
+    iterations: float
+    routes: Routes | None = None
+    vehicles: tuple[int, ...] | None = None
+    part: bool = False
+    fleet: int | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a search tells the coordinator: small, since it is sent many times.
+
+    Costs and routes are those of its part where it has one. The best routes are left out if they were told before, the
+    current ones unless a round is over.
+    """
+
+    number: int
     time: float
     iteration: int
     current: float
@@ -44,16 +70,34 @@ class Message:
     standing: tuple[int, float]
     temperature: float
     uses: dict[str, int]
-    routes: tuple[tuple[int, ...], ...]
+    routes: Routes | None
     vehicles: tuple[int, ...]
+    current_routes: Routes | None
     reason: str | None
     destroy_counts: npt.NDArray[np.int64]
     repair_counts: npt.NDArray[np.int64]
     decision_times: tuple[float, float] | None
 
-    def best_of(self, instance: Instance) -> Solution:
-        """Return the best solution of the search."""
-        return Solution(instance, self.routes, self.vehicles)
+
+@dataclass
+class Team:
+    """Searches that divide a solution, and the best one that they found; or a single search of a whole one.
+
+    ``parts`` are the routes that each was sent, and ``best`` the best routes of all parts.
+    """
+
+    workers: list[int]
+    parts: dict[int, Routes] = field(default_factory=dict)
+    rank: tuple[int, int, float] = (0, 0, math.inf)
+    best: list[Routes] = field(default_factory=list)
+    vehicles: tuple[int, ...] | None = None
+    current: float = math.inf
+
+    def solution(self, instance: Instance) -> Solution:
+        """Return the best solution."""
+        if self.vehicles is not None:
+            return Solution(instance, self.best[0], self.vehicles)
+        return put_together(instance, self.best)
 
 
 def run_in_parallel(
@@ -61,10 +105,12 @@ def run_in_parallel(
     seeds: list[np.random.SeedSequence],
     begin: float,
     watch: Callable[[Progress], str | None],
-    tell_best: Callable[[Solution, Progress], object] = lambda best, progress: None,
+    tell_best: Callable[[Solution, Progress], object] | None = None,
     hurried: Callable[[], bool] = lambda: False,
-) -> tuple[list[Message], str | GivenUpError]:
-    """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end; return last messages.
+) -> tuple[Solution, list[Message], str | GivenUpError]:
+    """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end.
+
+    Returned are the best solution, the last messages, and why it ended.
 
     ``watch`` is called several times a second with the progress of all: the sum of iterations, the least costs. Rounds
     end at fixed numbers of iterations if iterations are the limit, so that the result depends on the seeds alone.
@@ -91,7 +137,8 @@ def run_in_parallel(
                 raise InputError(f"a worker cannot be started ({error.strerror or error}).") from None
             processes.append(process)
             other.close()
-        return _coordinate(setup, connections, watch, tell_best, hurried)
+        generator = np.random.default_rng(seeds[0].spawn(1)[0])
+        return _Coordinator(setup, connections, generator, watch, tell_best, hurried).run()
     finally:
         for connection in connections:
             connection.close()
@@ -100,87 +147,232 @@ def run_in_parallel(
             process.join()
 
 
-def _coordinate(
-    setup: Setup,
-    connections: list[Connection],
-    watch: Callable[[Progress], str | None],
-    tell_best: Callable[[Solution, Progress], object],
-    hurried: Callable[[], bool],
-) -> tuple[list[Message], str | GivenUpError]:
-    present = set(range(len(connections)))
-    latest: dict[int, Message] = {}
-    waiting: set[int] = set()
-    ended: str | None = None
-    silent: list[GivenUpError] = []
+class _Coordinator:
+    """Gives searches their tasks round by round, and puts together what they tell."""
 
-    def leave_out(worker: int) -> None:
-        present.discard(worker)
-        waiting.discard(worker)
+    def __init__(
+        self,
+        setup: Setup,
+        connections: list[Connection],
+        generator: np.random.Generator,
+        watch: Callable[[Progress], str | None],
+        tell_best: Callable[[Solution, Progress], object] | None,
+        hurried: Callable[[], bool],
+    ) -> None:
+        self.setup, self.connections, self.generator = setup, connections, generator
+        self.watch, self.tell_best, self.hurried = watch, tell_best, hurried
+        self.present = set(range(len(connections)))
+        self.latest: dict[int, Message] = {}
+        self.waiting: set[int] = set()
+        self.silent: list[GivenUpError] = []
+        self.parts = parts_of(setup, len(connections))
+        self.teams = [Team([worker]) for worker in range(len(connections))]
+        self.divided = False
+        self.number = 0
+        self.told: tuple[int, int, float] | None = None
 
-    def tell(answers: dict[int, Any]) -> None:
-        for worker, answer in answers.items():
-            try:
-                connections[worker].send(answer)
-            except OSError:
-                leave_out(worker)
+    def run(self) -> tuple[Solution, list[Message], str | GivenUpError]:
+        ended: str | None = None
+        while True:
+            self._receive()
+            if not self.present:
+                if not self.latest:
+                    raise InputError("all worker processes ended unexpectedly (killed, or out of memory).")
+                return self._finish(ended or LOST, len(self.connections))
+            if ended is not None and self.hurried():
+                return self._finish(ended)
+            if not self.present <= self.latest.keys():
+                continue
+            self._renew_teams()
+            if ended is None:
+                together = self._together()
+                best = self._best()
+                if self.tell_best is not None and (self.told is None or best.rank < self.told):
+                    self.told = best.rank
+                    self.tell_best(best.solution(self.setup.instance), together)
+                ended = self.watch(together)
+                if ended is None and math.isfinite(self.setup.stop.time) and self._hit():
+                    # Runs limited by iterations go on to the end of the round, so that they can be repeated.
+                    ended = "target"
+                if ended is not None:
+                    self._send(dict.fromkeys(sorted(self.present), "stop"))
+            if not self.present or not self.present <= self.waiting:
+                continue
+            reasons = [self.latest[worker].reason for worker in sorted(self.present)]
+            reason = ended or ("target" if self._hit() else reasons[0] if all(reasons) else None)
+            if reason is not None:
+                return self._finish(reason, len(self.connections) - len(self.present))
+            self._begin_round()
 
-    while True:
-        # One that waits has nothing to say; once told to stop it leaves.
-        busy = [connections[worker] for worker in present - waiting]
+    def _receive(self) -> None:
+        """Take in what searches tell; one that waits has nothing to say."""
+        busy = [self.connections[worker] for worker in self.present - self.waiting]
         for ready in wait(busy, MESSAGE_SECONDS):
-            worker = connections.index(ready)  # type: ignore[arg-type]
+            worker = self.connections.index(ready)  # type: ignore[arg-type]
             try:
-                kind, content = connections[worker].recv()
+                kind, content = self.connections[worker].recv()
             except (EOFError, OSError):
-                leave_out(worker)
+                self._leave_out(worker)
                 continue
             if kind == "error":
                 raise content
             if kind == "given up":
                 content, error = content
-                silent.append(error)
-                leave_out(worker)
-            latest[worker] = content
+                self.silent.append(error)
+                self._leave_out(worker)
+            if content.routes is None:
+                content = replace(content, routes=self.latest[worker].routes, vehicles=self.latest[worker].vehicles)
+            self.latest[worker] = content
             if kind == "round":
-                waiting.add(worker)
-        messages = [latest[worker] for worker in sorted(latest)]
-        if not present:
-            if not messages:
-                raise InputError("all worker processes ended unexpectedly (killed, or out of memory).")
-            _warn_of_lost(len(connections) - len(silent), len(connections))
-            return messages, silent[0] if silent else ended or LOST
-        if ended is not None and hurried():
-            return messages, ended
-        if not present <= latest.keys():
-            continue
-        if ended is None:
-            together = _together(setup, messages)
-            tell_best(min(messages, key=lambda message: message.rank).best_of(setup.instance), together)
-            ended = watch(together)
-            if (
-                ended is None
-                and math.isfinite(setup.stop.time)
-                and any(message.reason == "target" for message in messages)
-            ):
-                # Runs limited by iterations go on to the end of the round, so that they can be repeated.
-                ended = "target"
-            if ended is not None:
-                tell(dict.fromkeys(sorted(present), "stop"))
-        if not present or not present <= waiting:
-            continue
-        reasons = [latest[worker].reason for worker in sorted(present)]
-        reason = ended or ("target" if "target" in reasons else reasons[0] if all(reasons) else None)
-        if reason is not None:
-            _warn_of_lost(len(connections) - len(present) - len(silent), len(connections))
-            return messages, silent[0] if silent else reason
+                self.waiting.add(worker)
+
+    def _leave_out(self, worker: int) -> None:
+        self.present.discard(worker)
+        self.waiting.discard(worker)
+
+    def _send(self, answers: dict[int, Any]) -> None:
+        for worker, answer in answers.items():
+            try:
+                self.connections[worker].send(answer)
+            except OSError:
+                self._leave_out(worker)
+
+    def _finish(self, reason: str, gone: int | None = None) -> tuple[Solution, list[Message], str | GivenUpError]:
+        if gone is not None:
+            _warn_of_lost(gone - len(self.silent), len(self.connections))
+        self._renew_teams()
+        best = self._best().solution(self.setup.instance)
+        messages = [self.latest[worker] for worker in sorted(self.latest)]
+        return best, messages, self.silent[0] if self.silent else reason
+
+    def _best(self) -> Team:
         # What a worker found that was killed since is not lost: the others may go on from it.
-        best = min(latest, key=lambda worker: (latest[worker].rank, worker))
-        worst = max(present, key=lambda worker: (latest[worker].standing, worker))
-        answers: dict[int, Any] = dict.fromkeys(sorted(present))
-        if worst != best:
-            answers[worst] = latest[best].routes, latest[best].vehicles
-        waiting.clear()
-        tell(answers)
+        return min(self.teams, key=lambda team: team.rank)
+
+    def _hit(self) -> bool:
+        if self.divided:
+            return self._best().rank[2] <= self.setup.stop.target
+        return any(message.reason == "target" for message in self.latest.values())
+
+    def _renew_teams(self) -> None:
+        """Bring the teams up to date with what their searches told."""
+        for team in self.teams:
+            if not self.divided:
+                message = self.latest.get(team.workers[0])
+                if message is not None:
+                    team.rank, team.current = message.rank, message.standing[1]
+                    team.best, team.vehicles = [message.routes or ()], message.vehicles
+                continue
+            messages = [self.latest[worker] for worker in team.parts]
+            if all(message.number == self.number for message in messages):
+                team.current = sum(message.current for message in messages)
+                cost = sum(message.best for message in messages)
+                if cost < team.rank[2]:
+                    team.rank, team.vehicles = (0, 0, cost), None
+                    team.best = [message.routes or () for message in messages]
+
+    def _together(self) -> Progress:
+        messages = [self.latest[worker] for worker in sorted(self.latest)]
+        best = self._best()
+        return Progress(
+            self.setup.instance,
+            self.setup.stop,
+            max(message.time for message in messages),
+            sum(message.iteration for message in messages),
+            min(team.current for team in self.teams),
+            best.rank[2],
+            messages[0].temperature,
+            {name: sum(message.uses[name] for message in messages) for name in messages[0].uses},
+            len(messages),
+            best.rank[0],
+        )
+
+    def _begin_round(self) -> None:
+        """Give every search its task of the next round."""
+        fresh = not self.divided and self.parts > 1 and self._best().rank[0] == 0
+        if fresh:
+            self._form_teams()
+        self.number += 1
+        time, iterations = self._end_of_round()
+        tasks = dict.fromkeys(sorted(self.present), Task(self.number, time, iterations))
+        if self.divided:
+            tasks = self._divided(Task(self.number, time, iterations, part=True), fresh)
+        elif self.number > 1:
+            best = min(self.latest, key=lambda worker: (self.latest[worker].rank, worker))
+            worst = max(self.present, key=lambda worker: (self.latest[worker].standing, worker))
+            if worst != best:
+                told = self.latest[best]
+                tasks[worst] = replace(tasks[worst], routes=told.routes, vehicles=told.vehicles)
+        self.waiting -= tasks.keys()
+        self._send(tasks)
+
+    def _form_teams(self) -> None:
+        """Form teams that divide solutions from now on, each starting from the best so far."""
+        best, present = self._best(), sorted(self.present)
+        count = max(1, len(present) // self.parts)
+        self.teams = [replace(best, workers=list(map(int, each))) for each in np.array_split(present, count)]
+        self.divided = True
+        done = self.setup.stop.progress(
+            max(self.latest[worker].time for worker in present),
+            max(self.latest[worker].iteration for worker in present),
+        )
+        self.number = int(done * self._rounds())
+
+    def _rounds(self) -> float:
+        """Return how many rounds a run has; infinite if nothing limits it."""
+        stop = self.setup.stop
+        if not math.isfinite(stop.time) and not math.isfinite(stop.iterations):
+            return math.inf
+        if not self.divided:
+            return EXCHANGES
+        if math.isfinite(stop.time):
+            return max(FEWEST_ROUNDS, math.ceil(stop.time / ROUND_SECONDS))
+        return max(FEWEST_ROUNDS, math.ceil(stop.iterations / ROUND_ITERATIONS))
+
+    def _end_of_round(self) -> tuple[float, float]:
+        """Return the time and the iteration at which the round ends."""
+        stop, rounds = self.setup.stop, self._rounds()
+        if math.isinf(rounds):
+            return math.inf, OPEN_ROUND * self.number
+        if math.isfinite(stop.time):
+            return stop.time * self.number / rounds, math.inf
+        return math.inf, math.ceil(stop.iterations * self.number / rounds)
+
+    def _divided(self, task: Task, fresh: bool) -> dict[int, Task]:
+        """Divide the current solution of every team; return the tasks of those who have a part."""
+        instance = self.setup.instance
+        best = self._best()
+        currents = {}
+        for number, team in enumerate(self.teams):
+            currents[number] = [*best.solution(instance).routes] if fresh else self._current_of(team)
+        rounds = self._rounds()
+        every = OPEN_ROUND if math.isinf(rounds) else max(1, round(rounds / EXCHANGES))
+        if not fresh and len(self.teams) > 1 and task.number % every == 0:
+            worst = max(range(len(self.teams)), key=lambda number: (self.teams[number].current, number))
+            if self.teams[worst] is not best:
+                currents[worst] = [*best.solution(instance).routes]
+        tasks = {}
+        for number, team in enumerate(self.teams):
+            team.workers = [worker for worker in team.workers if worker in self.present]
+            team.parts = {}
+            if not team.workers:
+                continue
+            routes = currents[number]
+            parts = divide(instance, routes, len(team.workers), self.generator)
+            limits = fleets(instance, parts, self.generator)
+            for worker, part, limit in zip(team.workers, parts, limits, strict=False):
+                team.parts[worker] = [routes[index] for index in part]
+                tasks[worker] = replace(task, routes=team.parts[worker], fleet=limit)
+        return tasks
+
+    def _current_of(self, team: Team) -> list[Any]:
+        """Return the routes of a team at the end of the last round; of a lost worker those that it told or was sent."""
+        found: list[Any] = []
+        for worker, sent in team.parts.items():
+            message = self.latest[worker]
+            told = message.current_routes or message.routes if message.number == self.number - 1 else None
+            found += sent if told is None else told
+        return found
 
 
 LOST = "lost workers"
@@ -192,21 +384,6 @@ def _warn_of_lost(lost: int, workers: int) -> None:
         what = "this is the best they had told of" if lost == workers else "the search went on with the others"
         sentence = f"{lost} of {workers} worker processes ended unexpectedly (killed, or out of memory); {what}."
         warnings.warn(sentence, InputWarning, stacklevel=4)
-
-
-def _together(setup: Setup, messages: list[Message]) -> Progress:
-    return Progress(
-        setup.instance,
-        setup.stop,
-        max(message.time for message in messages),
-        sum(message.iteration for message in messages),
-        min(message.current for message in messages),
-        min(messages, key=lambda message: message.rank).best,
-        messages[0].temperature,
-        {name: sum(message.uses[name] for message in messages) for name in messages[0].uses},
-        len(messages),
-        min(messages, key=lambda message: message.rank).rank[0],
-    )
 
 
 def _work(
@@ -243,41 +420,46 @@ def _search(connection: Connection, setup: Setup, seed: np.random.SeedSequence, 
 
 def _search_in_rounds(connection: Connection, supervised: Supervised, coordinator: int) -> None:
     search = supervised.search
-    setup, stop = search.setup, search.setup.stop
     number = 0
+    told: tuple[int, int, float] | None = None
+
+    def tell(kind: str, also: GivenUpError | None = None) -> None:
+        nonlocal told
+        message = _message_of(search, number, search.rank != told, kind == "round")
+        told = message.rank
+        connection.send((kind, message if also is None else (message, also)))
+
     # Whatever becomes of this worker, the coordinator has routes of it.
-    connection.send(("progress", _message_of(search)))
+    tell("round")
     while True:
-        number += 1
-        last_time = stop.time * number / EXCHANGES
-        if math.isfinite(stop.time):
-            last_iteration = math.inf
-        elif math.isfinite(stop.iterations):
-            last_iteration = math.ceil(stop.iterations * number / EXCHANGES)
-        else:
-            last_iteration = OPEN_ROUND * number
-        told = time.perf_counter()
-        while search.reason_to_stop() is None and search.elapsed < last_time and search.iteration < last_iteration:
-            if connection.poll():
-                break
-            many = last_iteration - search.iteration
-            try:
-                supervised.advance(many)
-            except GivenUpError as error:
-                connection.send(("given up", (_message_of(search), error)))
-                return
-            if time.perf_counter() - told > MESSAGE_SECONDS:
-                told = time.perf_counter()
-                _expect(coordinator)
-                connection.send(("progress", _message_of(search)))
-        connection.send(("round", _message_of(search)))
         while not connection.poll(1.0):
             _expect(coordinator)
-        answer = connection.recv()
-        if answer == "stop":
+        task = connection.recv()
+        if task == "stop":
             return
-        if answer is not None:
-            search.continue_from(Solution(setup.instance, *answer))
+        number = task.number
+        if task.routes is not None:
+            told = None
+            routes = Solution(search.setup.instance, task.routes, task.vehicles)
+            if task.part:
+                search.continue_with_part(routes, task.fleet)
+            else:
+                search.continue_from(routes)
+        search.until = task.time
+        last_told = time.perf_counter()
+        while search.reason_to_stop() is None and search.elapsed < task.time and search.iteration < task.iterations:
+            if connection.poll():
+                break
+            try:
+                supervised.advance(task.iterations - search.iteration)
+            except GivenUpError as error:
+                tell("given up", error)
+                return
+            if time.perf_counter() - last_told > MESSAGE_SECONDS:
+                last_told = time.perf_counter()
+                _expect(coordinator)
+                tell("progress")
+        tell("round")
 
 
 def _expect(coordinator: int) -> None:
@@ -286,9 +468,11 @@ def _expect(coordinator: int) -> None:
         raise EOFError
 
 
-def _message_of(search: Search) -> Message:
-    progress, best = search.progress(), search.best()
+def _message_of(search: Search, number: int, with_best: bool, with_current: bool) -> Message:
+    progress = search.progress()
+    best = search.best() if with_best else None
     return Message(
+        number,
         progress.time,
         progress.iteration,
         progress.current,
@@ -297,8 +481,9 @@ def _message_of(search: Search) -> Message:
         search.standing,
         progress.temperature,
         progress.uses,
-        best.routes,
-        best.vehicles,
+        None if best is None else best.routes,
+        () if best is None else best.vehicles,
+        search.current().routes if with_current else None,
         search.reason_to_stop(),
         search.destroy_counts.copy(),
         search.repair_counts.copy(),

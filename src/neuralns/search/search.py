@@ -21,7 +21,14 @@ from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution, gap_between
 from neuralns.routes.edits import FAILED
 from neuralns.routes.evaluate import count_missing
-from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, solution_of, unflatten
+from neuralns.routes.transfer import (
+    do_without_route,
+    flatten,
+    load_solution,
+    new_state,
+    solution_of,
+    unflatten,
+)
 from neuralns.search import loop
 from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called
@@ -88,10 +95,11 @@ class Search:
     """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
     ``on_best`` is called at every new best solution, in the middle of a segment if need be. ``in_python`` says whether
-    a selector written in Python is being asked or told.
+    a selector written in Python is being asked or told. Segments end about when the clock shows ``until``.
     """
 
     in_python = False
+    until = math.inf
 
     def __init__(
         self,
@@ -195,6 +203,8 @@ class Search:
             size = min(size, OPEN_HORIZON - self.iteration)
         if asked_every > 0:
             size = min(size, asked_every)
+        if self.until < math.inf:
+            size = max(1, int(min(size, self._size * (self.until - begin) / SEGMENT_SECONDS)))
         if self._first_phase:
             size = self._size_of_first_phase(size)
         self._set_course(begin, size)
@@ -265,7 +275,7 @@ class Search:
     def reason_to_stop(self) -> str | None:
         """Return which limit is reached, or None."""
         stop = self.setup.stop
-        if self._status.best <= stop.target:
+        if self._status.best <= self._run.target:
             return "target"
         if self.iteration >= stop.iterations:
             return "iterations"
@@ -358,6 +368,24 @@ class Search:
             elif self.setup.fewest_vehicles and rank[0] == 0:
                 self._state.vehicles = max(1, len(solution.routes))
 
+    def continue_with_part(self, routes: Solution, vehicles: int | None = None) -> None:
+        """Go on with some of the routes of a solution alone, as if there were no others, nor their customers.
+
+        There are so many vehicles for them. From now on costs are those of the part, and no target is reached.
+        """
+        if self._first_phase:
+            self._end_first_phase()
+        status = self._status
+        kept = {name: getattr(status, name) for name in ("left", "acceptance", "iteration")}
+        load_solution(self._state, routes, alone=True)
+        for name, value in kept.items():
+            setattr(status, name, value)
+        if vehicles is not None:
+            self._state.vehicles = vehicles
+        self._run.target = -math.inf
+        self._keep(routes)
+        status.start = status.current = status.best = self._kept_cost
+
     def _keep(self, solution: Solution) -> None:
         flat, ends, kinds = flatten(solution)
         self._run.best[: len(flat)], self._run.starts[: len(ends)] = flat, ends
@@ -392,16 +420,19 @@ class Search:
 
     def _seek_cheaper(self) -> None:
         """Go on from the best routes with as many vehicles as they have, for lower cost."""
-        self._first_phase = False
-        self._run.fewest, self._run.pauses = 0, self._on_best is not None
-        self._phase_end = self.setup.stop.progress(self.elapsed, self.iteration)
-        self._run.origin, self._run.renew = self.iteration, 1
+        self._end_first_phase()
         best = self.best()
         if self._run.left_out == 0 and self.setup.fewest_vehicles:
             self._state.vehicles = max(1, len(best.routes))
         self._status.best = math.inf
         self.continue_from(best)
         self._status.start = self._status.current
+
+    def _end_first_phase(self) -> None:
+        self._first_phase = False
+        self._run.fewest, self._run.pauses = 0, self._on_best is not None
+        self._phase_end = self.setup.stop.progress(self.elapsed, self.iteration)
+        self._run.origin, self._run.renew = self.iteration, 1
 
     def _size_of_first_phase(self, size: int) -> int:
         """Return how much of a segment belongs to the search for fewer vehicles, ending that when it is over."""

@@ -18,7 +18,7 @@ from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.fleet import compile_rules
-from neuralns.routes.transfer import do_without_route, new_state
+from neuralns.routes.transfer import do_without_route, load_solution, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -96,7 +96,9 @@ def prepare(
     if instance is not None:
         compile_rules(instance)
     tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1)
-    do_without_route(new_state(tiny, 0, solution=build(tiny)), 1)
+    state = new_state(tiny, 0, solution=build(tiny))
+    do_without_route(state, 1)
+    load_solution(state, build(tiny), alone=True)
 
 
 def portfolio_of(

@@ -213,8 +213,9 @@ def solve(
             destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
             times = [search.decision_times]
         else:
-            messages, reason = run_in_parallel(setup, search_seeds, begin, watch, tell_best, lambda: interrupts.again)
-            best = min(messages, key=lambda message: message.rank).best_of(instance)
+            best, messages, reason = run_in_parallel(
+                setup, search_seeds, begin, watch, None if on_best is None else tell_best, lambda: interrupts.again
+            )
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)

@@ -6,7 +6,9 @@ from neuralns.routes.edits import remove
 from neuralns.routes.evaluate import distance
 
 TRIES = 1000
-"""Draws after which nobody is where the books say: they hit in one of four, so that luck is out of the question."""
+"""Draws after which nobody is where the books say, but for very bad luck."""
+SELDOM = 64
+"""Draws that it takes on average to hit a customer on a route, above which all are looked at instead."""
 
 
 @compiled
@@ -15,7 +17,7 @@ def random_routed(state):
     left = state.present - state.n_removed
     if left <= 0:
         return 0
-    if 4 * left >= state.customers:
+    if SELDOM * left >= state.customers:
         # Not forever: a faulty operator can leave books that do not fit the routes.
         for _ in range(TRIES):
             customer = 1 + randint(state, state.customers)
