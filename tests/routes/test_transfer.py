@@ -75,6 +75,17 @@ def test_a_solution_comes_out_as_it_went_in(instance: Instance, seed: int) -> No
     assert error == pytest.approx(0.0, abs=1e-7)
 
 
+def test_routes_alone_leave_nobody_in_the_bank() -> None:
+    state, solution = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    alone = Solution(solution.instance, [[2, 1]])
+    load_solution(state, alone, alone=True)
+    assert (state.n_routes, state.n_bank, state.n_removed, state.present) == (1, 0, 0, 2)
+    assert state.route[3] == -1
+    assert state.cost == state.status.current == state.status.best == alone.cost
+    load_solution(state, solution)
+    assert (state.n_bank, state.present, state.cost) == (0, 3, solution.cost)
+
+
 def test_customers_on_the_removal_list_are_not_exported() -> None:
     state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
     remove(state, 1)

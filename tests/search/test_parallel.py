@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,14 @@ from neuralns import (
     OperatorError,
     Progress,
     Solution,
+    Stop,
     StopWhen,
     TargetCost,
     load_operators,
     read,
     solve,
 )
-from neuralns.search import parallel
+from neuralns.search import division, parallel
 
 
 def test_workers_give_the_same_result_for_the_same_seed_and_iterations() -> None:
@@ -237,3 +239,76 @@ def test_a_daemonic_process_cannot_have_workers() -> None:
     sentence = told.get(timeout=600)
     process.join()
     assert sentence == "several workers cannot be started by a daemonic process; search on one core there."
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Divide small solutions, too."""
+    monkeypatch.setattr(division, "PART_CUSTOMERS", 10)
+    monkeypatch.setattr(division, "PART_ROUTES", 2)
+    monkeypatch.setattr(parallel, "ROUND_ITERATIONS", 200)
+    monkeypatch.setattr(parallel, "ROUND_SECONDS", 0.1)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("workers", [2, 16])
+def test_workers_that_divide_a_solution_give_the_same_result_for_the_same_seed(workers: int) -> None:
+    first, second = (solve("X-n200-k36", MaxIterations(1000), seed=3, workers=workers) for _ in range(2))
+    assert first.feasible
+    assert first.routes == second.routes
+    assert first.iterations == second.iterations == 1000 * workers
+    assert sum(use.used for use in first.operators) == 2 * first.iterations
+    assert first.cost == pytest.approx(first.trace.best[-1])
+    assert first.cost < first.initial.cost
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_teams_divide_solutions_of_their_own_where_parts_would_be_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(division, "PART_CUSTOMERS", 50)
+    first, second = (solve("X-n101-k25", MaxIterations(2000), workers=5) for _ in range(2))
+    assert first.feasible
+    assert first.routes == second.routes
+    assert first.iterations == 10000
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_best_solutions_of_parts_together_are_told_in_falling_order() -> None:
+    told: list[tuple[Solution, Progress]] = []
+    result = solve("X-n101-k25", MaxTime(1), workers=2, on_best=lambda best, progress: told.append((best, progress)))
+    costs = [best.cost for best, _ in told]
+    assert costs == sorted(set(costs), reverse=True)
+    assert all(best.feasible for best, _ in told)
+    assert [progress.best for _, progress in told] == pytest.approx(costs)
+    assert result.cost == costs[-1]
+    assert result.stopped_by == "time"
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("limit", [MaxTime(60), MaxIterations(100_000)])
+def test_a_target_is_the_cost_of_all_parts_together(limit: Stop) -> None:
+    result = solve("X-n101-k25", limit | TargetCost(28500), workers=2)
+    assert result.stopped_by == "target"
+    assert 27591 <= result.cost <= 28500
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_others_go_on_with_the_part_of_a_worker_that_is_killed() -> None:
+    with pytest.warns(InputWarning, match=r"1 of 3 worker processes ended unexpectedly .*; the search went on"):
+        result = solve("X-n101-k25", MaxTime(1), workers=3, callbacks=[kill(1)])
+    assert (result.stopped_by, result.feasible) == ("time", True)
+    assert result.cost < result.initial.cost
+    with pytest.warns(InputWarning, match="2 of 2"):
+        result = solve("X-n101-k25", MaxTime(60), workers=2, callbacks=[kill(2)])
+    assert (result.stopped_by, result.feasible) == ("lost workers", True)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_windows_and_vehicles_are_kept_by_parts() -> None:
+    instance = read("R101")
+    known = solve(instance, MaxIterations(2000), workers=2, seed=1)
+    assert known.feasible
+    # Nobody is divided until everybody is served.
+    short = replace(instance, vehicles=len(known.routes))
+    result = solve(short, MaxIterations(4000), workers=2, initial="insertion")
+    assert result.best.broken_rules() == []
+    assert result.iterations == 8000

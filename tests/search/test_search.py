@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -311,3 +312,46 @@ def test_what_a_search_has_done_stays_when_it_continues() -> None:
         search.advance()
     assert search.iteration == 100
     assert search.progress().best <= before.best
+
+
+def test_a_search_goes_on_with_some_routes_as_if_there_were_no_others() -> None:
+    instance = replace(read("X-n101-k25"), vehicles=40)
+    setup = make_setup(instance, MaxIterations(2000), initial=savings(instance))
+    search = Search(setup, np.random.SeedSequence(1), time.perf_counter())
+    search.advance(500)
+    temperature = search.progress().temperature
+    routes = search.current().routes
+    part = Solution(instance, routes[:8])
+    search.continue_with_part(part, 8)
+    assert (search.best(), search.current()) == (part, part)
+    assert search.progress().temperature == temperature
+    assert search.iteration == 500
+    while search.reason_to_stop() is None:
+        search.advance()
+    served = {customer for route in part.routes for customer in route}
+    for found in (search.best(), search.current()):
+        assert {customer for route in found.routes for customer in route} == served
+        assert len(found.routes) <= 8
+        assert found.broken_rules() == []
+    assert search.progress().best == pytest.approx(search.best().cost)
+    assert search.best().cost < part.cost
+
+
+def test_a_search_with_all_routes_as_its_part_takes_the_same_course() -> None:
+    plain, parted = (search_of(MaxIterations(600), SimulatedAnnealing()) for _ in range(2))
+    while plain.reason_to_stop() is None:
+        plain.advance()
+    while parted.reason_to_stop() is None:
+        parted.advance(100)
+        parted.continue_with_part(parted.current())
+    assert parted.current().routes == plain.current().routes
+
+
+def test_segments_end_about_when_they_are_to_end() -> None:
+    search = search_of(MaxTime(60), SimulatedAnnealing())
+    for _ in range(20):
+        search.advance()
+    begin = search.elapsed
+    search.until = begin + 0.01
+    search.advance()
+    assert search.elapsed - begin < 0.8 * search_module.SEGMENT_SECONDS

@@ -23,7 +23,7 @@ from neuralns.selection.fixed import Fixed
 from neuralns.selection.roulette import Roulette
 from neuralns.selection.uniform import Uniform
 
-PART_CUSTOMERS, PART_ROUTES = 100, 4
+PART_CUSTOMERS, PART_ROUTES = 250, 10
 """Fewest customers and routes of a part, as the routes are at the start."""
 _LOCAL_RULES = (SimulatedAnnealing, DrawnAfterRepair, HillClimbing, Always)
 """Acceptance rules that look at differences of costs alone."""

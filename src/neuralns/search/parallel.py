@@ -31,9 +31,8 @@ from neuralns.search.supervision import Supervised
 
 EXCHANGES = 20
 """Times in a run that the search, or team, that is worst off goes on from the best solution of all."""
-ROUND_SECONDS, ROUND_ITERATIONS = 1.0, 50_000
-"""Length of a round where solutions are divided; at least `FEWEST_ROUNDS` make up a run."""
-FEWEST_ROUNDS = 10
+ROUND_SECONDS, ROUND_ITERATIONS = 0.25, 5000
+"""Length of a round of up to 1000 customers where solutions are divided; of more it is longer in proportion."""
 OPEN_ROUND = 100_000
 """Iterations of a round when neither time nor iterations are limited."""
 MESSAGE_SECONDS = 0.1
@@ -325,9 +324,9 @@ class _Coordinator:
             return math.inf
         if not self.divided:
             return EXCHANGES
-        if math.isfinite(stop.time):
-            return max(FEWEST_ROUNDS, math.ceil(stop.time / ROUND_SECONDS))
-        return max(FEWEST_ROUNDS, math.ceil(stop.iterations / ROUND_ITERATIONS))
+        larger = max(1.0, self.setup.instance.customers / 1000)
+        limit, length = (stop.time, ROUND_SECONDS) if math.isfinite(stop.time) else (stop.iterations, ROUND_ITERATIONS)
+        return max(EXCHANGES, math.ceil(limit / (length * larger)))
 
     def _end_of_round(self) -> tuple[float, float]:
         """Return the time and the iteration at which the round ends."""

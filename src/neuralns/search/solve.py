@@ -83,8 +83,8 @@ def solve(
     initial
         Where to start: ``savings``, ``insertion``, ``random``, a solution, or a solution file.
     workers
-        Searches on so many cores at once, from different seeds, which exchange their best solution about 20 times.
-        Limits of iterations count for each of them.
+        Searches on so many cores at once: they divide large solutions among them, and search small ones from different
+        seeds, exchanging their best about 20 times. Limits of iterations count for each of them.
     objective
         What to minimise: ``distance``, ``duration`` (working time, waiting included), ``vehicles`` (fewest vehicles,
         then distance), or weights such as ``distance=1,duration=0.5,vehicles=100``; by default the instance's costs.

@@ -1,0 +1,100 @@
+"""Routes divided among searches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from neuralns import Instance, MaxIterations, NoImprovement, RecordToRecord, Solution, read
+from neuralns.operators.portfolio import portfolio_named
+from neuralns.problem.initial import savings
+from neuralns.search import division
+from neuralns.search.division import divide, fleets, parts_of, put_together
+from neuralns.search.setup import make_setup
+from neuralns.selection.names import selector_named
+
+
+@pytest.fixture(scope="module")
+def start() -> Solution:
+    return savings(read("X-n200-k36"))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 16])
+def test_every_route_is_in_one_part(start: Solution, parts: int) -> None:
+    found = divide(start.instance, start.routes, parts, np.random.default_rng(1))
+    assert len(found) == parts
+    assert sorted(number for part in found for number in part) == list(range(len(start.routes)))
+    sizes = [sum(len(start.routes[number]) for number in part) for part in found]
+    longest = max(map(len, start.routes))
+    assert max(sizes) - min(sizes) <= 4 * longest
+    together = put_together(start.instance, [[start.routes[number] for number in part] for part in found])
+    assert together.cost == start.cost
+    assert together.feasible
+
+
+def test_parts_lie_together() -> None:
+    places = np.random.default_rng(0).uniform(0, 100, (401, 2))
+    instance = Instance("pairs", [0, *[1] * 400], 2, places)
+    routes = savings(instance).routes
+    near = divide(instance, routes, 4, np.random.default_rng(1))
+    spread = [np.concatenate([places[list(routes[number])] for number in part]).std(axis=0).mean() for part in near]
+    assert np.mean(spread) < 0.8 * places[1:].std(axis=0).mean()
+
+
+def test_borders_depend_on_the_generator_alone(start: Solution) -> None:
+    one, other, third = (divide(start.instance, start.routes, 2, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert one == other != third
+
+
+def test_there_are_no_more_parts_than_routes(start: Solution) -> None:
+    routes = start.routes[:3]
+    assert sorted(divide(start.instance, routes, 8, np.random.default_rng(1))) == [[0], [1], [2]]
+
+
+def test_all_vehicles_are_given_to_parts(start: Solution) -> None:
+    instance = replace(start.instance, vehicles=40)
+    assert fleets(start.instance, [[0, 1], [2]], np.random.default_rng(1)) == [None, None]
+    for seed in range(4):
+        found = fleets(instance, [[0, 1], [2]], np.random.default_rng(seed))
+        assert sorted(found) in ([1, 39], [2, 38])  # type: ignore[type-var]
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(division, "PART_CUSTOMERS", 40)
+    monkeypatch.setattr(division, "PART_ROUTES", 4)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_parts_are_as_many_as_workers_unless_they_get_too_small(start: Solution) -> None:
+    setup = make_setup(start.instance, MaxIterations(100), initial=start)
+    assert [parts_of(setup, workers) for workers in (1, 2, 16)] == [1, 2, 4]
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stop": NoImprovement(100)},
+        {"acceptance": RecordToRecord()},
+        {"selector": selector_named("gat-20-paper")},
+        {"portfolio": portfolio_named("paper")},
+        {"fewest_vehicles": True},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_what_looks_at_the_whole_solution_searches_it_whole(start: Solution, changes: dict[str, Any]) -> None:
+    setup = make_setup(start.instance, MaxIterations(100), initial=start)
+    assert parts_of(setup, 2) == 2
+    assert parts_of(replace(setup, **changes), 2) == 1
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_optional_customers_and_fleets_are_searched_whole(start: Solution) -> None:
+    prizes = replace(start.instance, prizes=[0.0, *[1e6] * start.instance.customers])
+    assert parts_of(make_setup(prizes, MaxIterations(100), initial=start), 2) == 1
+    returned = replace(start.instance, backhauls=True)
+    assert parts_of(make_setup(returned, MaxIterations(100), initial=start), 2) == 1
