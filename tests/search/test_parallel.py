@@ -284,7 +284,7 @@ def test_best_solutions_of_parts_together_are_told_in_falling_order() -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
-@pytest.mark.parametrize("limit", [MaxTime(60), MaxIterations(100_000)])
+@pytest.mark.parametrize("limit", [MaxTime(60), MaxIterations(100_000), Stop()], ids=["time", "iterations", "open"])
 def test_a_target_is_the_cost_of_all_parts_together(limit: Stop) -> None:
     result = solve("X-n101-k25", limit | TargetCost(28500), workers=2)
     assert result.stopped_by == "target"

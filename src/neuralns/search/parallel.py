@@ -24,6 +24,7 @@ import numpy.typing as npt
 from neuralns.errors import GivenUpError, InputError, InputWarning, NeuralnsError
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.routes.transfer import new_state
 from neuralns.search.division import Routes, divide, fleets, parts_of, put_together
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
@@ -57,7 +58,7 @@ class Message:
     """What a search tells the coordinator: small, since it is sent many times.
 
     Costs and routes are those of its part where it has one. The best routes are left out if they were told before, the
-    current ones unless a round is over.
+    current ones unless a round is over and they serve everybody.
     """
 
     number: int
@@ -121,6 +122,8 @@ def run_in_parallel(
         raise InputError("several workers need an operating system that can fork processes.")
     if multiprocessing.current_process().daemon:
         raise InputError("several workers cannot be started by a daemonic process; search on one core there.")
+    # What searches hold in common is made once, and shared.
+    new_state(setup.instance, 0, quota=setup.quotas[1])
     context = multiprocessing.get_context("fork")
     connections: list[Connection] = []
     processes = []
@@ -263,7 +266,7 @@ class _Coordinator:
                     team.best, team.vehicles = [message.routes or ()], message.vehicles
                 continue
             messages = [self.latest[worker] for worker in team.parts]
-            if all(message.number == self.number for message in messages):
+            if messages and all(message.number == self.number for message in messages):
                 team.current = sum(message.current for message in messages)
                 cost = sum(message.best for message in messages)
                 if cost < team.rank[2]:
@@ -311,31 +314,33 @@ class _Coordinator:
         count = max(1, len(present) // self.parts)
         self.teams = [replace(best, workers=list(map(int, each))) for each in np.array_split(present, count)]
         self.divided = True
-        done = self.setup.stop.progress(
-            max(self.latest[worker].time for worker in present),
-            max(self.latest[worker].iteration for worker in present),
-        )
+        seconds, iterations = self._limits()
+        told = [self.latest[worker] for worker in present]
+        done = max(max(each.time / seconds, each.iteration / iterations) for each in told) if seconds > 0 else 1.0
         self.number = int(done * self._rounds())
 
-    def _rounds(self) -> float:
-        """Return how many rounds a run has; infinite if nothing limits it."""
+    def _limits(self) -> tuple[float, float]:
+        """Return the time and the iterations that rounds are a share of; one of them is infinite."""
         stop = self.setup.stop
-        if not math.isfinite(stop.time) and not math.isfinite(stop.iterations):
-            return math.inf
+        if math.isfinite(stop.time):
+            return stop.time, math.inf
+        return math.inf, stop.iterations if math.isfinite(stop.iterations) else OPEN_ROUND * EXCHANGES
+
+    def _rounds(self) -> int:
+        """Return how many rounds these limits have."""
         if not self.divided:
             return EXCHANGES
+        seconds, iterations = self._limits()
         larger = max(1.0, self.setup.instance.customers / 1000)
-        limit, length = (stop.time, ROUND_SECONDS) if math.isfinite(stop.time) else (stop.iterations, ROUND_ITERATIONS)
-        return max(EXCHANGES, math.ceil(limit / (length * larger)))
+        rounds = seconds / ROUND_SECONDS if math.isfinite(seconds) else iterations / ROUND_ITERATIONS
+        return max(EXCHANGES, math.ceil(rounds / larger))
 
     def _end_of_round(self) -> tuple[float, float]:
         """Return the time and the iteration at which the round ends."""
-        stop, rounds = self.setup.stop, self._rounds()
-        if math.isinf(rounds):
-            return math.inf, OPEN_ROUND * self.number
-        if math.isfinite(stop.time):
-            return stop.time * self.number / rounds, math.inf
-        return math.inf, math.ceil(stop.iterations * self.number / rounds)
+        seconds, iterations = self._limits()
+        if math.isfinite(seconds):
+            return seconds * self.number / self._rounds(), math.inf
+        return math.inf, math.ceil(iterations * self.number / self._rounds())
 
     def _divided(self, task: Task, fresh: bool) -> dict[int, Task]:
         """Divide the current solution of every team; return the tasks of those who have a part."""
@@ -344,9 +349,7 @@ class _Coordinator:
         currents = {}
         for number, team in enumerate(self.teams):
             currents[number] = [*best.solution(instance).routes] if fresh else self._current_of(team)
-        rounds = self._rounds()
-        every = OPEN_ROUND if math.isinf(rounds) else max(1, round(rounds / EXCHANGES))
-        if not fresh and len(self.teams) > 1 and task.number % every == 0:
+        if not fresh and len(self.teams) > 1 and task.number % (self._rounds() // EXCHANGES) == 0:
             worst = max(range(len(self.teams)), key=lambda number: (self.teams[number].current, number))
             if self.teams[worst] is not best:
                 currents[worst] = [*best.solution(instance).routes]
@@ -482,7 +485,7 @@ def _message_of(search: Search, number: int, with_best: bool, with_current: bool
         progress.uses,
         None if best is None else best.routes,
         () if best is None else best.vehicles,
-        search.current().routes if with_current else None,
+        search.current().routes if with_current and search.standing[0] == 0 else None,
         search.reason_to_stop(),
         search.destroy_counts.copy(),
         search.repair_counts.copy(),
