@@ -272,6 +272,19 @@ def test_teams_divide_solutions_of_their_own_where_parts_would_be_too_small(monk
 
 
 @pytest.mark.usefixtures("small_parts")
+def test_where_iterations_are_plenty_the_whole_solution_is_searched_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = MaxIterations(3000)
+    few, same = (solve("X-n101-k25", asked, workers=3) for _ in range(2))
+    monkeypatch.setattr(parallel, "PLENTY", 10)
+    plenty, again = (solve("X-n101-k25", asked, workers=3) for _ in range(2))
+    assert few.routes == same.routes != plenty.routes == again.routes
+    assert plenty.feasible
+    assert plenty.cost == pytest.approx(plenty.trace.best[-1])
+    assert plenty.trace.best == sorted(plenty.trace.best, reverse=True)
+    assert plenty.iterations == few.iterations == 9000
+
+
+@pytest.mark.usefixtures("small_parts")
 def test_best_solutions_of_parts_together_are_told_in_falling_order() -> None:
     told: list[tuple[Solution, Progress]] = []
     result = solve("X-n101-k25", MaxTime(1), workers=2, on_best=lambda best, progress: told.append((best, progress)))

@@ -335,6 +335,10 @@ def test_a_search_goes_on_with_some_routes_as_if_there_were_no_others() -> None:
         assert found.broken_rules() == []
     assert search.progress().best == pytest.approx(search.best().cost)
     assert search.best().cost < part.cost
+    whole = Solution(instance, [*search.best().routes, *routes[8:]])
+    search.continue_from(whole)
+    assert (search.best(), search.current()) == (whole, whole)
+    assert search.progress().best == pytest.approx(whole.cost)
 
 
 def test_a_search_with_all_routes_as_its_part_takes_the_same_course() -> None:

@@ -34,6 +34,10 @@ EXCHANGES = 20
 """Times in a run that the search, or team, that is worst off goes on from the best solution of all."""
 ROUND_SECONDS, ROUND_ITERATIONS = 0.25, 5000
 """Length of a round of up to 1000 customers where solutions are divided; of more it is longer in proportion."""
+DIVIDED_SHARE, PLENTY = 0.5, 400
+"""Share of a run after which solutions are searched whole again, if searches have so many iterations for each customer.
+
+Going on from the best is worth more then than many iterations, and no border is in the way."""
 OPEN_ROUND = 100_000
 """Iterations of a round when neither time nor iterations are limited."""
 MESSAGE_SECONDS = 0.1
@@ -171,6 +175,8 @@ class _Coordinator:
         self.teams = [Team([worker]) for worker in range(len(connections))]
         self.divided = False
         self.number = 0
+        # Rounds gone by, of as many as a run has if all are like this one.
+        self.place = 0
         self.told: tuple[int, int, float] | None = None
 
     def run(self) -> tuple[Solution, list[Message], str | GivenUpError]:
@@ -260,8 +266,8 @@ class _Coordinator:
         """Bring the teams up to date with what their searches told."""
         for team in self.teams:
             if not self.divided:
-                message = self.latest.get(team.workers[0])
-                if message is not None:
+                message = self.latest.get(team.workers[0]) if team.workers else None
+                if message is not None and message.number == self.number:
                     team.rank, team.current = message.rank, message.standing[1]
                     team.best, team.vehicles = [message.routes or ()], message.vehicles
                 continue
@@ -291,22 +297,45 @@ class _Coordinator:
 
     def _begin_round(self) -> None:
         """Give every search its task of the next round."""
-        fresh = not self.divided and self.parts > 1 and self._best().rank[0] == 0
-        if fresh:
+        currents = [self._current_of(team) for team in self.teams] if self.divided else []
+        if not self.divided and self.parts > 1 and self._best().rank[0] == 0:
             self._form_teams()
+            currents = [[*self._best().solution(self.setup.instance).routes]] * len(self.teams)
+        whole = {}
+        if self.divided and self._has_plenty():
+            pairs = zip(self.teams, currents, strict=True)
+            whole = {worker: current for team, current in pairs for worker in team.workers if worker in self.present}
+            self._disband_teams()
         self.number += 1
-        time, iterations = self._end_of_round()
-        tasks = dict.fromkeys(sorted(self.present), Task(self.number, time, iterations))
+        self.place += 1
+        task = Task(self.number, *self._end_of_round())
+        tasks = dict.fromkeys(sorted(self.present), task)
         if self.divided:
-            tasks = self._divided(Task(self.number, time, iterations, part=True), fresh)
-        elif self.number > 1:
-            best = min(self.latest, key=lambda worker: (self.latest[worker].rank, worker))
+            tasks = self._divided(currents, replace(task, part=True))
+        elif whole:
+            tasks = {worker: replace(task, routes=whole[worker]) for worker in tasks}
+        elif self.place > 1:
+            best = self._best()
             worst = max(self.present, key=lambda worker: (self.latest[worker].standing, worker))
-            if worst != best:
-                told = self.latest[best]
-                tasks[worst] = replace(tasks[worst], routes=told.routes, vehicles=told.vehicles)
+            if best.workers != [worst]:
+                found = best.solution(self.setup.instance)
+                tasks[worst] = replace(task, routes=found.routes, vehicles=found.vehicles)
         self.waiting -= tasks.keys()
         self._send(tasks)
+
+    def _has_plenty(self) -> bool:
+        """Return whether so much of the run is over, with so many iterations, that solutions are searched whole."""
+        done, told = self._done(), [self.latest[worker] for worker in self.present]
+        enough = PLENTY * done * self.setup.instance.customers * len(told)
+        return done >= DIVIDED_SHARE and sum(message.iteration for message in told) >= enough
+
+    def _disband_teams(self) -> None:
+        """Let every search be a team of its own again; the best solution so far is kept."""
+        kept = replace(self._best(), workers=[], parts={}, current=math.inf)
+        teams = [Team([worker], current=team.current) for team in self.teams for worker in team.workers]
+        self.teams = [*sorted(teams, key=lambda team: team.workers), kept]
+        self.divided, self.parts = False, 1
+        self.place = int(self._done() * self._rounds())
 
     def _form_teams(self) -> None:
         """Form teams that divide solutions from now on, each starting from the best so far."""
@@ -314,10 +343,13 @@ class _Coordinator:
         count = max(1, len(present) // self.parts)
         self.teams = [replace(best, workers=list(map(int, each))) for each in np.array_split(present, count)]
         self.divided = True
+        self.place = int(self._done() * self._rounds())
+
+    def _done(self) -> float:
+        """Return which share of the run is over."""
         seconds, iterations = self._limits()
-        told = [self.latest[worker] for worker in present]
-        done = max(max(each.time / seconds, each.iteration / iterations) for each in told) if seconds > 0 else 1.0
-        self.number = int(done * self._rounds())
+        told = [self.latest[worker] for worker in self.present]
+        return max(max(each.time / seconds, each.iteration / iterations) for each in told) if seconds > 0 else 1.0
 
     def _limits(self) -> tuple[float, float]:
         """Return the time and the iterations that rounds are a share of; one of them is infinite."""
@@ -339,17 +371,13 @@ class _Coordinator:
         """Return the time and the iteration at which the round ends."""
         seconds, iterations = self._limits()
         if math.isfinite(seconds):
-            return seconds * self.number / self._rounds(), math.inf
-        return math.inf, math.ceil(iterations * self.number / self._rounds())
+            return seconds * self.place / self._rounds(), math.inf
+        return math.inf, math.ceil(iterations * self.place / self._rounds())
 
-    def _divided(self, task: Task, fresh: bool) -> dict[int, Task]:
+    def _divided(self, currents: list[list[Any]], task: Task) -> dict[int, Task]:
         """Divide the current solution of every team; return the tasks of those who have a part."""
-        instance = self.setup.instance
-        best = self._best()
-        currents = {}
-        for number, team in enumerate(self.teams):
-            currents[number] = [*best.solution(instance).routes] if fresh else self._current_of(team)
-        if not fresh and len(self.teams) > 1 and task.number % (self._rounds() // EXCHANGES) == 0:
+        instance, best = self.setup.instance, self._best()
+        if len(self.teams) > 1 and self.place % (self._rounds() // EXCHANGES) == 0:
             worst = max(range(len(self.teams)), key=lambda number: (self.teams[number].current, number))
             if self.teams[worst] is not best:
                 currents[worst] = [*best.solution(instance).routes]
@@ -368,11 +396,11 @@ class _Coordinator:
         return tasks
 
     def _current_of(self, team: Team) -> list[Any]:
-        """Return the routes of a team at the end of the last round; of a lost worker those that it told or was sent."""
+        """Return the routes of a team at the end of a round; of a lost worker those that it told or was sent."""
         found: list[Any] = []
         for worker, sent in team.parts.items():
             message = self.latest[worker]
-            told = message.current_routes or message.routes if message.number == self.number - 1 else None
+            told = message.current_routes or message.routes if message.number == self.number else None
             found += sent if told is None else told
         return found
 

@@ -123,6 +123,7 @@ class Search:
         self._run = self._new_run()
         self._keep(first)
         self._phase_end = 0.0
+        self._apart, self._vehicles = False, 0
         # Those who must be served and are not come first as well.
         self._first_phase = setup.fewest_vehicles or self._missing > 0
         if self._first_phase:
@@ -345,6 +346,10 @@ class Search:
     def continue_from(self, solution: Solution) -> None:
         """Make a solution the current one; the history of arcs starts anew."""
         status = self._status
+        if self._apart:
+            self._apart, self._state.vehicles, self._run.target = False, self._vehicles, self.setup.stop.target
+            status.start = solution.cost
+            status.best = self._kept_cost = math.inf
         kept = {
             name: getattr(status, name) for name in ("start", "best", "left", "acceptance", "iteration", "since_best")
         }
@@ -371,10 +376,13 @@ class Search:
     def continue_with_part(self, routes: Solution, vehicles: int | None = None) -> None:
         """Go on with some of the routes of a solution alone, as if there were no others, nor their customers.
 
-        There are so many vehicles for them. From now on costs are those of the part, and no target is reached.
+        There are so many vehicles for them. Until `continue_from` brings back the whole, costs are those of the part, and
+        no target is reached.
         """
         if self._first_phase:
             self._end_first_phase()
+        if not self._apart:
+            self._apart, self._vehicles = True, int(self._state.vehicles)
         status = self._status
         kept = {name: getattr(status, name) for name in ("left", "acceptance", "iteration")}
         load_solution(self._state, routes, alone=True)
