@@ -7,8 +7,9 @@ from neuralns.routes.evaluate import distance
 
 TRIES = 1000
 """Draws after which nobody is where the books say, but for very bad luck."""
-SELDOM = 64
-"""Draws that it takes on average to hit a customer on a route, above which all are looked at instead."""
+OFTEN, SELDOM, MANY = 4, 64, 100
+"""Draws that it takes on average to hit a customer on a route, above which all are looked at instead; the latter where
+there are many, since that takes long then."""
 
 
 @compiled
@@ -17,7 +18,7 @@ def random_routed(state):
     left = state.present - state.n_removed
     if left <= 0:
         return 0
-    if SELDOM * left >= state.customers:
+    if (SELDOM if left >= MANY else OFTEN) * left >= state.customers:
         # Not forever: a faulty operator can leave books that do not fit the routes.
         for _ in range(TRIES):
             customer = 1 + randint(state, state.customers)
