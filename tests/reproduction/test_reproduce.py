@@ -14,12 +14,12 @@ import chores
 from chores import Here
 from clusters import Cluster
 from neuralns import InputError
-from neuralns.experiments.jobs import Done, Failure, Job, JobStore
+from neuralns.experiments.jobs import Done, Failure, Job, JobStore, Stopped
 from neuralns.experiments.machine import cores, machine
 from neuralns.reproduction import reproduce as module
 from neuralns.reproduction.folder import JOBS, REPORTS, TABLES, open_folder, write_tables
 from neuralns.reproduction.plan import EXPERIMENTS, FULL, QUICK
-from neuralns.reproduction.reproduce import Reproduced, Stopped, reproduce, run_experiments
+from neuralns.reproduction.reproduce import Reproduced, reproduce, run_experiments
 from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs
 from neuralns.reproduction.tables import make_tables
 from neuralns.reproduction.work import work as real_work

@@ -176,6 +176,9 @@ _CASTS: dict[str, Callable[[str], Any]] = {
     "float": float,
     "str": str,
     "bool": {"True": True, "False": False}.__getitem__,
+    # Nothing is an empty cell.
+    "int | None": lambda text: int(text) if text else None,
+    "float | None": lambda text: float(text) if text else None,
 }
 
 
