@@ -97,3 +97,12 @@ class Here(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
+
+
+def solve_or_die(kind: str, given: Mapping[str, Any]) -> Any:
+    """Solve an instance of a batch; the process that is given E-n22-k4 is killed."""
+    from neuralns.experiments import batch
+
+    if given["instance"].name == "E-n22-k4":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return batch.work(kind, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -102,7 +103,7 @@ def batch(
         "speed": speed,
         "lenient": lenient or None,
         "initial": initial if initial != "savings" else None,
-        "contents": digests([name for name in (selector, vehicles, matrix, *(operators or ())) if name]) or None,
+        "contents": digests(files_of(selector, vehicles, matrix, *(operators or ()))) or None,
     }
     stop: Stop = options.parse_limits(time, iterations)
     choice = Choice(selector, temperature, decide_every, portfolio, operators or ())
@@ -151,7 +152,13 @@ def batch(
     console.print(f"{len(rows) - len(failed)} of {len(rows)} instances solved; results in {output}")
     left_out = [row.unserved for row in rows if row.unserved]
     if left_out:
-        console.print(f"not served: {sum(left_out)} customers, of {len(left_out)} instances (column 'unserved')")
+        console.print(f"customers not served: {sum(left_out)}, in {len(left_out)} of the instances (column 'unserved')")
     if failed:
         console.print("The same command tries what failed again.")
         raise typer.Exit(1)
+
+
+def files_of(*values: str | None) -> list[str]:
+    """Return what options may name files by, also in parts: ``FILE@0.1``, ``lrw:FILE``, ``FILE.py:NAME``."""
+    parts = [re.split("[@:]", value) for value in values if value is not None]
+    return [*filter(None, values), *(part for pieces in parts for part in pieces if len(pieces) > 1)]

@@ -125,7 +125,9 @@ class BatchDisplay:
         self._live.stop()
 
     def begin(self, file: str) -> None:
-        """Show that an instance is under way."""
+        """Show that an instance is under way; one that is so already was lost with its process, and is begun anew."""
+        if file in self._under_way and self._shown:
+            self._console.print(f"{file}  lost on the way; it is tried again")
         self._under_way[file] = None
 
     def end(self, row: BatchRow, done: int, total: int) -> None:

@@ -189,7 +189,8 @@ def run_batch(
             through.add(job.settings["file"])
             end(results.last[job.settings["file"]], len(through), len(jobs))
 
-        window = (workers or cores()) if cluster is None else AT_THE_CLUSTER
+        # One is always ready, so that no process waits for it to be read.
+        window = (workers or cores()) + 1 if cluster is None else AT_THE_CLUSTER
         try:
             with hands as open_executor:
                 run_jobs(work, list(jobs.values()), results, open_executor, window, tell, pack)
@@ -338,12 +339,13 @@ def _targets(sources: Sequence[str] | Mapping[str, Any], pattern: str) -> dict[s
     found = {}
     for source in sources:
         name = Path(source).stem if Path(source).is_file() else source
-        target = found[source] = fill_name(pattern.replace("{folder}", str(Path(source).parent)), name)
-        other = taken.setdefault(Path(target).resolve(), source)
+        target = Path(fill_name(pattern.replace("{folder}", str(Path(source).parent)), name))
+        other = taken.setdefault(target.resolve(), source)
         if other != source:
             raise InputError(
                 f"{target}: the routes of {other} and of {source} would go to this one file; let the name contain "
                 "'{name}' or '{folder}'."
             )
         check_solution_path(target)
+        found[source] = str(target)
     return found

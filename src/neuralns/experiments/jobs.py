@@ -155,7 +155,7 @@ def run_jobs(
     """Do the jobs that the store lacks, in their order; return those that failed every time.
 
     At most ``window`` jobs are handed out at a time. What the work is given of a job is what ``pack`` returns when its
-    turn comes: its settings by default. An error that ``pack`` raises on purpose fails the job at once.
+    turn comes: its settings by default. An error that ``pack`` raises fails the job at once.
     """
     waiting = deque({job.name: job for job in jobs if job.name not in store.done}.values())
     if not waiting:
@@ -175,12 +175,12 @@ def run_jobs(
                 job = waiting.popleft()
                 try:
                     given = pack(job)
-                except NeuralnsError as error:
+                except Exception as error:
                     fail(job, error)
                 else:
                     running[executor.submit(timed, work, job.kind, given)] = job
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in finished:
+            for future in [each for each in running if each in finished]:
                 job = running.pop(future)
                 if future.cancelled():
                     raise InputError(
