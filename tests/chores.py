@@ -106,3 +106,12 @@ def solve_or_die(kind: str, given: Mapping[str, Any]) -> Any:
     if given["instance"].name == "E-n22-k4":
         os.kill(os.getpid(), signal.SIGKILL)
     return batch.work(kind, given)
+
+
+def solve_and_tell(kind: str, given: Mapping[str, Any]) -> Any:
+    """Solve an instance of a batch; a file of its name has a line with the process, each time that it is begun."""
+    from neuralns.experiments import batch
+
+    with open(f"{given['instance'].name}.begun", "a") as file:
+        file.write(f"{os.getpid()}\n")
+    return batch.work(kind, given)

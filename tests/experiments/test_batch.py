@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import signal
-import time
+import threading
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 import chores
 from chores import Here
-from clusters import Cluster
+from clusters import Cluster, wait_until
 from neuralns import (
     InputError,
     InputWarning,
@@ -311,26 +310,23 @@ def test_routes_of_files_in_many_folders_go_beside_them() -> None:
 # --- Processes. ------------------------------------------------------------------------------------------------------
 
 
-def test_a_killed_process_costs_the_time_of_its_own_instance_and_nothing_else() -> None:
-    names = ["E-n22-k4", "A-n32-k5", "E-n51-k5", "P-n16-k8"]
-    watch = Watch()
-    victims: list[int] = []
+def test_a_killed_process_costs_the_time_of_its_own_instance_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "work", chores.solve_and_tell)
+    told = {name: Path(f"{name}.begun") for name in NAMES}
 
-    def end(row: BatchRow, done: int, total: int) -> None:
-        watch.end(row, done, total)
-        if not victims:
-            time.sleep(0.2)  # now both have an instance under way
-            victim = multiprocessing.active_children()[0].pid
-            assert victim is not None
-            victims.append(victim)
-            os.kill(victim, signal.SIGKILL)
+    def strike() -> None:
+        wait_until(lambda: told["A-n32-k5"].exists() and told["A-n32-k5"].read_text().endswith("\n"))
+        os.kill(int(told["A-n32-k5"].read_text()), signal.SIGKILL)
 
-    found = run_batch(names, recipe(stop=MaxTime(1)), Path("results.csv"), workers=2, begin=watch.begun.append, end=end)
-    assert [row.file for row in found] == names
+    striker = threading.Thread(target=strike)
+    striker.start()
+    found = run_batch(NAMES, recipe(stop=MaxTime(1)), Path("results.csv"), workers=2)
+    striker.join()
+    assert [row.file for row in found] == list(NAMES)
     assert all(row.fault == "" and row.stopped_by == "time" for row in found)
-    assert len(rows()) == 4
-    # One of them twice, and no other.
-    assert len(watch.begun) == 5
+    assert {name: path.read_text().count("\n") for name, path in told.items()} == {
+        "E-n22-k4": 1, "A-n32-k5": 2, "E-n51-k5": 1
+    }  # fmt: skip
 
 
 def test_an_instance_that_kills_every_process_is_reported_and_all_others_are_solved(
