@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import threading
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -305,6 +306,16 @@ def test_routes_of_files_in_many_folders_go_beside_them() -> None:
         write_instance(read("E-n22-k4"), f"{name}/stops.json")
     run_batch(["north/stops.json", "south/stops.json"], recipe(), Path("results.csv"), solutions="{folder}/routes.csv")
     assert Path("north/routes.csv").read_text() == Path("south/routes.csv").read_text()
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+def test_names_of_files_that_are_no_text_are_kept_as_they_are() -> None:
+    name = os.fsdecode(b"M\xfcnchen.json")
+    write_instance(read("E-n22-k4"), name)
+    run_batch([name, "P-n16-k8"], recipe(), Path("results.csv"), solutions="{name}.sol")
+    assert b"M\xfcnchen.json,E-n22-k4,21,375.0," in Path("results.csv").read_bytes()
+    assert begun([name, "P-n16-k8"], recipe(), solutions="{name}.sol") == []
 
 
 # --- Processes. ------------------------------------------------------------------------------------------------------

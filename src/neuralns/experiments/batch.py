@@ -236,7 +236,7 @@ class _Results:
         if source in self._targets:
             try:
                 write_or_rescue(partial(problem.write, solution), self._targets[source])
-            except InputError as error:
+            except ValueError as error:  # also of names that are no text
                 self.add_fault(job, str(error))
                 return
         row = BatchRow(
