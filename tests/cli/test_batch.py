@@ -54,7 +54,7 @@ def test_a_line_for_each_instance_and_a_summary() -> None:
     ]
     lines = outcome.stderr.splitlines()
     assert sorted(told(outcome)) == ["A-n32-k5", "E-n22-k4", "bad.vrp"]
-    assert any(re.match(r"\d/3  E-n22-k4  cost 375 \(gap 0\.00 %\), 4 routes, 0\.\d s", line) for line in lines)
+    assert any(re.match(r"\d/3  E-n22-k4  cost 375 \(gap 0\.00 %\), 4 routes, \d+\.\d s", line) for line in lines)
     assert any(re.match(r"\d/3  bad\.vrp  failed \(line 'DIMENSION : \.\.\.' is missing\)", line) for line in lines)
     assert {row["file"]: row["cost"] for row in rows("mine.csv")}["E-n22-k4"] == "375.0"
 
