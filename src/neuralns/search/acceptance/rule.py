@@ -94,8 +94,9 @@ class Falling(Acceptance):
     """A rule with a temperature that falls geometrically while the time or the iterations of the run are used up.
 
     Left out, the start is twice the mean distance between consecutive customers on the initial solution's routes, the
-    end 3 % of that; routes of more than 25 customers start hotter in proportion, up to four times; with windows or fleets they are 3 and 0.1 times the mean distance of customers from their five
-    nearest, with optional customers 1.5 and 0.03 times.
+    end 3 % of that; routes of more than 25 customers start hotter in proportion, up to four times. With windows or
+    fleets they are 3 and 0.1 times the mean distance of customers from their five nearest, with optional customers 1.5
+    and 0.03 times.
     """
 
     start: float | None = None
