@@ -37,6 +37,23 @@ def save_slot(state, slot):
 
 
 @compiled
+def chain(state, slot, before, node, after, arc):
+    """Put a node on a route between two others; one that has other stops beside it than before is noted as touched."""
+    old_before, old_after = state.predecessor[node], state.successor[node]
+    if old_before == before and old_after == after and state.route[node] == slot and state.arc[node] == arc:
+        return
+    save_node(state, node)
+    kept = (old_before == before and old_after == after) or (old_before == after and old_after == before)
+    if not kept and state.n_touched < len(state.touched):
+        state.touched[state.n_touched] = node
+        state.n_touched += 1
+    state.predecessor[node] = before
+    state.successor[node] = after
+    state.route[node] = slot
+    state.arc[node] = arc
+
+
+@compiled
 def restore(state):
     """Bring back all entries saved since the checkpoint, and the totals."""
     for index in range(state.n_saved):

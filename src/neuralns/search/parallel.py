@@ -47,8 +47,7 @@ class Message:
     routes: tuple[tuple[int, ...], ...]
     vehicles: tuple[int, ...]
     reason: str | None
-    destroy_counts: npt.NDArray[np.int64]
-    repair_counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
     decision_times: tuple[float, float] | None
 
     def best_of(self, instance: Instance) -> Solution:
@@ -300,7 +299,6 @@ def _message_of(search: Search) -> Message:
         best.routes,
         best.vehicles,
         search.reason_to_stop(),
-        search.destroy_counts.copy(),
-        search.repair_counts.copy(),
+        search.counts,
         search.decision_times,
     )

@@ -117,7 +117,7 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
     known = selector.made_for()
     strongest = "windows" if instance is not None and (instance.timed or instance.general) else "modern"
     for portfolio in map(portfolio_named, (strongest, "modern", "paper")):
-        if not known or set(known) == set(portfolio.names):
+        if not known or set(known) == set(portfolio.actions):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
 
