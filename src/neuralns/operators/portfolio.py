@@ -31,6 +31,9 @@ _FIELDS = {
 }
 tables_type = StructType("neuralns.Tables", _FIELDS, constants=_FIELDS)
 
+MOST_IMPROVES = 60
+"""Most improve operators of a portfolio: which of them a step applied is noted in the bits of a number."""
+
 
 @dataclass(frozen=True)
 class Portfolio:
@@ -54,6 +57,10 @@ class Portfolio:
         for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
             if not entries:
                 raise InputError(f"portfolio {self.name!r} has no {phase} operator.")
+        if len(self.improves) > MOST_IMPROVES:
+            raise InputError(
+                f"portfolio {self.name!r} has {len(self.improves)} improve operators; {MOST_IMPROVES} at most."
+            )
         for name in self.names:
             if self.names.count(name) > 1:
                 raise InputError(f"portfolio {self.name!r} names operator {name!r} twice.")

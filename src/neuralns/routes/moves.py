@@ -21,7 +21,7 @@ import numpy as np
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.routes.evaluate import GENERAL, MEASURED, PLAIN, TIMED, ask, distance, renew, travel_time
 from neuralns.routes.general import LAY, driving
-from neuralns.routes.journal import chain, save_slot
+from neuralns.routes.journal import chain, has_beside, save_slot
 from neuralns.routes.measures import link, segment_of
 
 NOISE = 1e-9
@@ -30,18 +30,30 @@ NOISE = 1e-9
 
 @compiled
 def touch(state):
-    """Let improve operators begin with the customers that have changed since the checkpoint."""
+    """Let improve operators begin with the customers who have other stops beside them than at the checkpoint."""
+    count = 0
     for index in range(state.n_saved):
-        state.touched[index] = state.saved[index]
-    state.n_touched = state.n_saved
+        node = state.saved[index]
+        before, after = state.saved_predecessor[index], state.saved_successor[index]
+        if state.saved_route[index] < 0 or not has_beside(state, node, before, after):
+            state.touched[count] = node
+            count += 1
+    state.n_touched = count
 
 
 # --- What legs cost. -------------------------------------------------------------------------------------------------
 
 
-@compiled
+@inlined
 def leg(state, slot, tail, head):
     """Return what driving from one stop to another costs on a route, 0 standing for its depots; waiting aside."""
+    if state.kind <= TIMED and state.distances.shape[0] > 0:
+        return state.distances[tail, head]
+    return _leg(state, slot, tail, head)
+
+
+@compiled
+def _leg(state, slot, tail, head):
     if state.kind == GENERAL:
         return driving(state, slot, tail, head)
     if state.kind == MEASURED:
@@ -49,20 +61,20 @@ def leg(state, slot, tail, head):
     return distance(state, tail, head)
 
 
-@compiled
+@inlined
 def arriving(state, customer):
     """Return what the leg to a customer on a route costs."""
     slot, before = state.route[customer], state.predecessor[customer]
-    if state.kind == MEASURED or state.kind == GENERAL:
-        return leg(state, slot, before, customer)
+    if state.kind > TIMED:
+        return _leg(state, slot, before, customer)
     return state.entry[slot] if before == 0 else state.arc[before]
 
 
-@compiled
+@inlined
 def leaving(state, customer):
     """Return what the leg from a customer on a route costs."""
-    if state.kind == MEASURED or state.kind == GENERAL:
-        return leg(state, state.route[customer], customer, state.successor[customer])
+    if state.kind > TIMED:
+        return _leg(state, state.route[customer], customer, state.successor[customer])
     return state.arc[customer]
 
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from brute_force import costly_instances, some_routes
 from fleets import general_instances, some_general_routes
 from helpers import journalled, random_instances
+from improvements import touch_all
 from neuralns import Instance, Solution, random_tours
 from neuralns.operators.registry import operator, operators
 from neuralns.routes.edits import NOTHING_WRONG, undo
 from neuralns.routes.evaluate import recompute
 from neuralns.routes.journal import checkpoint
-from neuralns.routes.moves import touch
 from neuralns.routes.transfer import State, new_state, routes_of, solution_of
 
 IMPROVES = [entry.name for entry in operators() if entry.phase == "improve"]
@@ -36,10 +36,7 @@ def expect_improvements(solution: Solution, seed: int) -> None:
     served = sorted(customer for route in routes for customer in route)
     for name in np.random.default_rng(seed).permutation(IMPROVES).tolist():
         cost, start = state.cost, solution_of(state, instance).cost
-        touch(state)
-        for customer in served:
-            state.touched[state.n_touched % len(state.touched)] = customer
-            state.n_touched = min(state.n_touched + 1, len(state.touched))
+        touch_all(state)
         operator(name).apply(state)
         assert state.fault == NOTHING_WRONG
         assert state.n_removed == 0
