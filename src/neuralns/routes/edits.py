@@ -62,6 +62,7 @@ def remove(state, customer):
     if after != 0:
         save_node(state, after)
         state.predecessor[after] = before
+        state.arriving[after] = bridge
     state.route[customer] = -1
     note_removal(state, customer, slot, gain)
     state.place[customer] = state.n_removed
@@ -110,6 +111,9 @@ def insert(state, customer, slot, place):
     state.predecessor[customer] = before
     state.successor[customer] = after
     state.arc[customer] = leaving
+    state.arriving[customer] = arriving
+    if after != 0:
+        state.arriving[after] = leaving
     state.route[customer] = slot
     note_insertion(state, customer, slot, arriving + leaving - bridge)
     state.n_removed -= 1

@@ -538,6 +538,8 @@ def best_near(state, customer, count, bound, blink):
     if state.kind == GENERAL:
         least = ask(state, NEAR, customer, count, 0, bound, blink)
         return least, state.found_slot, state.found_place
+    if state.fitting_distances.shape[0] > 0:
+        return _best_near_by_length(state, customer, count, bound, blink)
     best, where, place = bound, -1, np.int64(0)
     row = np.uint32(customer)
     for index in range(min(count, state.fitting.shape[1])):
@@ -559,6 +561,38 @@ def best_near(state, customer, count, bound, blink):
             cost = _if_on_time(state, customer, slot, before, other, cost)
             if cost < best and (blink == 0.0 or random(state) >= blink):
                 best, where, place = cost, int(slot), np.int64(before)
+    return (best if where >= 0 else np.inf), where, place
+
+
+@compiled
+def _best_near_by_length(state, customer, count, bound, blink):
+    """Find the best place beside the nearest where nothing but load and the length between points counts.
+
+    Of a place between j and k, j the nearer one to customer i, the cost c_ij + c_ik − c_jk is at least 2 c_ij − c_jk,
+    which mostly needs no look at anything but c_jk.
+    """
+    successor, predecessor, arc, arriving = state.successor, state.predecessor, state.arc, state.arriving
+    nearest, distances = state.fitting, state.fitting_distances
+    row = np.uint32(customer)
+    room = state.limit - state.demand[row]
+    best, where, place = bound, -1, np.int64(0)
+    for index in range(min(count, distances.shape[1])):
+        other = nearest[row, index]
+        least = 2.0 * distances[row, index] - best
+        if least >= arc[other] and least >= arriving[other]:
+            continue
+        slot = state.route[other]
+        if slot < 0 or state.load[slot] > room:
+            continue
+        there = computed_distance(state, row, other)
+        if least < arc[other]:
+            cost = there - arc[other] + computed_distance(state, row, successor[other])
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, where, place = cost, int(slot), np.int64(other)
+        if least < arriving[other]:
+            cost = there - arriving[other] + computed_distance(state, row, predecessor[other])
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, where, place = cost, int(slot), np.int64(predecessor[other])
     return (best if where >= 0 else np.inf), where, place
 
 

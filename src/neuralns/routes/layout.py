@@ -91,6 +91,7 @@ FIELDS = (
     _instance("distances_to", dimensions=2),  # its transpose; the same array when symmetric
     _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
     _instance("fitting", _index, 2),  # customers that go well beside each node, by distance and time, best first
+    _instance("fitting_distances", types.float32, 2),  # of the first few of them, where points say all; 0 × 0 elsewhere
     _instance("kind", whole, 0),  # which rules `evaluate` looks at: PLAIN, TIMED or MEASURED
     _instance("vehicles", whole, 0),  # the most routes
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
@@ -169,6 +170,7 @@ FIELDS = (
     _route("predecessor", "node", _index),  # previous customer, 0 at the start
     _route("route", "node", types.int32, start=-1),  # slot of the customer's route, -1 while it is removed
     _route("arc", "node"),  # distance to the successor
+    _route("arriving", "node"),  # distance from the predecessor, where repairs look near by lengths alone
     _route("first", "slot", _index),  # first customer of a slot, 0 if empty
     _route("entry", "slot"),  # distance from the depot to the first customer
     _route("size", "slot", types.int32),

@@ -352,19 +352,21 @@ def _lay(state, slot, begin, end):
     if state.size[slot] > 0:
         state.n_routes -= 1
         state.cost -= _cost_of(state, slot)
-    load, length, before = 0.0, 0.0, np.uint32(0)
-    for index in range(begin, end):
-        node = state.plan[index]
-        following = state.plan[index + 1] if index + 1 < end else np.uint32(0)
-        chain(state, slot, before, node, following, distance(state, node, following))
-        load += state.demand[node]
-        length += state.arc[node]
-        before = node
     state.size[slot] = end - begin
     state.first[slot] = state.plan[begin] if end > begin else np.uint32(0)
     state.entry[slot] = distance(state, 0, state.first[slot])
+    load, length, before, arc = 0.0, state.entry[slot], np.uint32(0), state.entry[slot]
+    for index in range(begin, end):
+        node = state.plan[index]
+        following = state.plan[index + 1] if index + 1 < end else np.uint32(0)
+        leaves = distance(state, node, following)
+        chain(state, slot, before, node, following, leaves)
+        state.arriving[node] = arc
+        load += state.demand[node]
+        length += leaves
+        before, arc = node, leaves
     state.load[slot] = load
-    state.length[slot] = length + state.entry[slot] if end > begin else 0.0
+    state.length[slot] = length if end > begin else 0.0
     state.dirty[slot] = 1
     if state.kind == MEASURED:
         renew(state, slot)

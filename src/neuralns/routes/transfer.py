@@ -38,6 +38,8 @@ FULL_NEIGHBOURS = 1000
 SOME_NEIGHBOURS = 100
 PAIRS_AT_ONCE = 100_000
 """Pairs of nodes of which is worked out at once how well they go together: little memory, and few calls of numpy."""
+NEAR = 100
+"""The most customers beside whom repairs look first, where lengths alone count."""
 TRIANGLES = 300
 """Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
@@ -126,12 +128,14 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         if instance.timed:
             same = instance.durations is None and all(each.durations is None for each in instance.profiles or ())
             times, times_to = (matrix, transposed) if same else all_distances(instance, times=True)
+    fitting = fitting_neighbours(instance, neighbours)
     late = lateness_allowed(instance)
     charge = unserved_cost(instance)
     return {
         **general_fields(instance),
         "prize": np.array([charge, *(min(charge, instance.prize(node)) for node in range(1, nodes))]),
-        "fitting": fitting_neighbours(instance, neighbours),
+        "fitting": fitting,
+        "fitting_distances": fitting_distances(instance, fitting),
         "kind": kind_of(instance),
         "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,
         "slack": least_gain(instance),
@@ -200,6 +204,15 @@ def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.uint32]) -
         best = np.argsort(apart, axis=1, kind="stable")[:, : found.shape[1]]
         found[begin : begin + rows] = np.take_along_axis(block, best, axis=1)
     return found
+
+
+def fitting_distances(instance: Instance, fitting: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
+    """Return how far the first few of `fitting_neighbours` are, where distances follow from points and rule alone."""
+    if kind_of(instance) != PLAIN or instance.matrix is not None:
+        return np.zeros((0, 0), np.float32)
+    few = fitting[:, :NEAR].astype(np.int64)
+    nodes = np.repeat(np.arange(len(few)), few.shape[1])
+    return instance.legs(nodes, few.ravel()).reshape(few.shape).astype(np.float32)
 
 
 def kind_of(instance: Instance) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from neuralns.compiled.caching import compile_for
+from neuralns.compiled.caching import compile_for, compiled
 from neuralns.compiled.random import randint
 from neuralns.compiled.structs import StructType, number, numbers, whole, wholes
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
@@ -16,10 +16,9 @@ from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
 from neuralns.routes.evaluate import count_missing, recompute
 from neuralns.routes.layout import state_type
-from neuralns.routes.transfer import export_routes
 from neuralns.search.step import KINDS, STOPPING, step
 from neuralns.search.stopping import call_stops
-from neuralns.selection.selector import BEST, memory_at
+from neuralns.selection.selector import BEST, REJECTED, memory_at
 
 USED, ACCEPTED, IMPROVED, NEW_BEST = range(4)
 """Columns of the operators' counters."""
@@ -34,6 +33,9 @@ RECOMPUTE_STEP = 1 << 14
 
 _counts = types.Array(types.int64, 2, "C")
 _row = types.Array(types.int32, 1, "C")
+
+KEPT = ("slots", "firsts", "kinds", "followers", "changed")
+"""Fields of a run, as long as there are nodes, that keep the best routes."""
 
 run_type = StructType(
     "neuralns.Run",
@@ -65,10 +67,16 @@ run_type = StructType(
         "destroy_counts": _counts,
         "repair_counts": _counts,
         "improve_counts": _counts,
-        "best": _row,  # the best routes, laid in a row, and where each starts
-        "starts": _row,
-        "kinds": _row,  # types of their vehicles
+        # The best routes: their slots, the first customer and the vehicle of each slot, who follows each customer.
         "routes": whole,
+        "slots": _row,
+        "firsts": _row,
+        "kinds": _row,
+        "followers": _row,
+        # Slots whose routes have changed since they were kept; all of them if there are -1.
+        "n_changed": whole,
+        "changed": _row,
+        "is_changed": types.Array(types.uint8, 1, "C"),
         "left_out": whole,  # how many they leave out
         "found": whole,  # whether it returned at a new best solution
         "stopped": whole,  # which of `stops` ended the run, from 1
@@ -88,6 +96,62 @@ run_type = StructType(
         "fewest",
     ),
 )
+
+ALL_CHANGED = -1
+"""Value of ``n_changed`` of a run when other routes were loaded."""
+
+
+@compiled
+def _note_changes(state, run):
+    """Note which routes an accepted step has changed."""
+    if run.n_changed == ALL_CHANGED:
+        return
+    for index in range(state.n_saved_slots):
+        slot = state.saved_slot[index]
+        if run.is_changed[slot] == 0:
+            run.is_changed[slot] = 1
+            run.changed[run.n_changed] = slot
+            run.n_changed += 1
+
+
+@compiled
+def keep_best(state, run):
+    """Keep the routes of a state as the best; those that have not changed since the last time are kept already."""
+    count = 0
+    for index in range(state.n_active):
+        if state.size[state.active[index]] > 0:
+            run.slots[count] = state.active[index]
+            count += 1
+    run.routes = count
+    whole = run.n_changed == ALL_CHANGED
+    for index in range(count if whole else run.n_changed):
+        slot = run.slots[index] if whole else run.changed[index]
+        run.is_changed[slot] = 0
+        run.kinds[slot] = state.vehicle[slot]
+        node = state.first[slot]
+        run.firsts[slot] = node
+        while node != 0:
+            run.followers[node] = state.successor[node]
+            node = state.successor[node]
+    if whole:
+        run.is_changed[:] = 0
+    run.n_changed = 0
+    run.left_out = count_missing(state)
+
+
+@compiled
+def export_best(run, customers, starts, kinds):
+    """Copy the best routes into a row of customers, their starts and types, as `flatten` lays them."""
+    position = 0
+    for number in range(run.routes):
+        starts[number], kinds[number] = position, run.kinds[run.slots[number]]
+        node = run.firsts[run.slots[number]]
+        while node != 0:
+            customers[position] = node
+            position += 1
+            node = run.followers[node]
+    starts[run.routes] = position
+
 
 _signature = types.int64(state_type, tables_type, run_type, types.int64)
 
@@ -132,21 +196,21 @@ def _run(state, tables, run, iterations):
                 for level in range(outcome if (status.lowered >> choice) & 1 else 0):
                     run.improve_counts[choice, level + 1] += 1
         run.total += status.current
+        if outcome != REJECTED:
+            _note_changes(state, run)
         if status.iteration % RECOMPUTE_STEP == 0:
             recompute(state)
             status.current = state.cost
         if run.fewest != 0:
             missing = count_missing(state)
             if missing == 0 or missing < run.left_out:
-                run.routes = export_routes(state, run.best, run.starts, run.kinds)
-                run.left_out = missing
+                keep_best(state, run)
                 run.found = 1
                 break
             count_absence(state)
             status.current = status.best = state.cost
         elif outcome == BEST:
-            run.routes = export_routes(state, run.best, run.starts, run.kinds)
-            run.left_out = count_missing(state)
+            keep_best(state, run)
             if run.pauses != 0:
                 run.found = 1
                 break

@@ -21,7 +21,7 @@ from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution, gap_between
 from neuralns.routes.edits import FAILED
 from neuralns.routes.evaluate import count_missing
-from neuralns.routes.transfer import do_without_route, flatten, load_solution, new_state, solution_of, unflatten
+from neuralns.routes.transfer import do_without_route, load_solution, new_state, solution_of, unflatten
 from neuralns.search import loop
 from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called, chosen
@@ -113,7 +113,7 @@ class Search:
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
         self._run = self._new_run()
-        self._keep(first)
+        self._keep()
         self._phase_end = 0.0
         # Those who must be served and are not come first as well.
         self._first_phase = setup.fewest_vehicles or self._missing > 0
@@ -138,9 +138,9 @@ class Search:
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,
             times=np.zeros(2), destroy_counts=np.zeros((len(setup.portfolio.destroys), 4), np.int64),
             repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64),
-            improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64), best=np.zeros(customers, np.int32),
-            starts=np.zeros(customers + 1, np.int32), kinds=np.zeros(customers + 1, np.int32),
-            routes=0, left_out=0, found=0, stopped=0, operator=0,
+            improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64), routes=0, left_out=0, found=0,
+            stopped=0, operator=0, n_changed=loop.ALL_CHANGED, is_changed=np.zeros(customers + 1, np.uint8),
+            **{name: np.zeros(customers + 1, np.int32) for name in loop.KEPT},
         )  # fmt: skip
 
     @property
@@ -336,9 +336,10 @@ class Search:
 
     def best(self) -> Solution:
         """Return the best solution found."""
-        run = self._run
-        routes = unflatten(run.best, run.starts, run.routes)
-        return Solution(self.setup.instance, routes, run.kinds[: run.routes].tolist())
+        count, customers = int(self._run.routes), self.setup.instance.customers
+        row, starts, kinds = (np.zeros(customers + more, np.int32) for more in (1, 2, 1))
+        loop.export_best(self._run, row, starts, kinds)
+        return Solution(self.setup.instance, unflatten(row, starts, count), kinds[:count].tolist())
 
     def current(self) -> Solution:
         """Return the current solution."""
@@ -351,6 +352,7 @@ class Search:
             name: getattr(status, name) for name in ("start", "best", "left", "acceptance", "iteration", "since_best")
         }
         load_solution(self._state, solution)
+        self._run.n_changed = loop.ALL_CHANGED
         for name, value in kept.items():
             setattr(status, name, value)
         cost = solution.cost + self._penalties
@@ -363,19 +365,16 @@ class Search:
             self.continue_from(self.best())
         elif self._run.fewest or rank < kept_rank or cost < status.best:
             if rank < kept_rank or cost < self._kept_cost + self._penalties:
-                self._keep(solution)
+                self._keep()
             status.best, status.since_best = cost, 0
             if self._first_phase:
                 self._seek_fewer()
             elif self.setup.fewest_vehicles and rank[0] == 0:
                 self._state.vehicles = max(1, len(solution.routes))
 
-    def _keep(self, solution: Solution) -> None:
-        flat, ends, kinds = flatten(solution)
-        self._run.best[: len(flat)], self._run.starts[: len(ends)] = flat, ends
-        self._run.kinds[: len(kinds)] = kinds
-        self._run.routes = len(solution.routes)
-        self._run.left_out = self._missing
+    def _keep(self) -> None:
+        """Keep the current routes as the best."""
+        loop.keep_best(self._state, self._run)
         self._keep_cost()
 
     def _keep_cost(self) -> None:
@@ -400,6 +399,7 @@ class Search:
             return
         run.fewest = 1
         do_without_route(state, int(run.routes) - 1)
+        run.n_changed = loop.ALL_CHANGED
         self._status.current = self._status.best = state.cost
 
     def _seek_cheaper(self) -> None:

@@ -19,9 +19,9 @@ from neuralns.operators.toolkit import (
 def swap(state, near=10):
     """Exchange the places of two customers, i and one beside a near one of i, on any routes.
 
-    Customers i between p and s and j between k and l: if c_pi + c_is + c_kj + c_jl > c_pj + c_js + c_ki + c_il. Tried for
-    each i that the step touched and the stops j before and behind each of its nearest, as long as these are nearer than
-    the two legs of i are long. Osman 1993.
+    Customers i between p and s and j between k and l: if c_pi + c_is + c_kj + c_jl > c_pj + c_js + c_ki + c_il. Tried
+    for each i that the step touched and the stops j before and behind each of its nearest, as long as these are nearer
+    than the two legs of i are long. Osman 1993.
     """
     index = 0
     while index < state.n_touched:

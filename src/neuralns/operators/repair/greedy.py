@@ -18,6 +18,7 @@ from neuralns.operators.toolkit import (
     is_wanted,
     list_routes,
     may_run_out,
+    open_route,
     random,
     renew_cell,
     repair,
@@ -233,13 +234,16 @@ def blinks(state, rate=0.01, near=0.0):
 @compiled
 def insert_in_order(state, order, rate, near):
     """Insert the removed customers in an order, each at its cheapest place or into a route of its own."""
-    list_routes(state)
+    listed = False
     for index in range(_order_removed(state, order)):
         customer = state.items[index]
         best, where, place = worth(state, customer), -1, np.int64(0)
         if near > 0:
             best, where, place = best_near(state, customer, near, best, rate)
         if where < 0:
+            if not listed:
+                list_routes(state)
+                listed = True
             best = worth(state, customer)
             for column in range(state.n_columns):
                 slot = state.columns[column]
@@ -248,7 +252,10 @@ def insert_in_order(state, order, rate, near):
                     best, where, place = cost, int(slot), there
         opening, vehicle = best_opening(state, customer)
         if opening < best:
-            open_column(state, customer, vehicle)
+            if listed:
+                open_column(state, customer, vehicle)
+            else:
+                insert(state, customer, open_route(state, vehicle), 0)
         elif where >= 0:
             insert(state, customer, where, place)
         if hopeless(state):
