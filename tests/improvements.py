@@ -18,7 +18,7 @@ def touch_all(state: State) -> None:
 def improved(solution: Solution, name: str) -> set[tuple[int, ...]]:
     """The routes that an improve operator makes."""
     state = new_state(solution.instance, 0, solution=solution)
-    checkpoint(state)
+    checkpoint(state)  # type: ignore[no-untyped-call]
     touch_all(state)
     operator(name).apply(state)
     return {tuple(route) for route in routes_of(state)}
