@@ -239,7 +239,7 @@ def test_a_killed_run_leaves_results_but_no_process_behind(running: Running, tmp
 def played(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs are done at once and give made-up results."""
     monkeypatch.setattr(reproduce, "work", chores.made_up)
-    monkeypatch.setattr(reproduce, "process_pool", lambda workers: Here())
+    monkeypatch.setattr(reproduce, "ProcessPool", lambda workers: Here())
 
 
 @pytest.mark.usefixtures("played")

@@ -121,6 +121,20 @@ def test_an_interval_that_one_seed_does_not_have_is_read_again(path: Path) -> No
     assert math.isnan(read_rows(path, Row)[0].cost)
 
 
+@dataclass(frozen=True)
+class Gappy:
+    name: str
+    count: int | None
+    cost: float | None
+
+
+def test_nothing_is_an_empty_cell(path: Path) -> None:
+    rows = [Gappy("a", None, 0.1 + 0.2), Gappy("", 3, None), Gappy("", None, None)]
+    path.write_text(rows_text(rows))
+    assert path.read_text().splitlines()[1:] == ["a,,0.30000000000000004", ",3,", ",,"]
+    assert read_rows(path, Gappy) == rows
+
+
 def test_lines_that_another_program_ended_in_its_way_are_read(path: Path) -> None:
     path.write_bytes(f"{HEADER}C101,20,1.25,True\n\n".replace("\n", "\r\n").encode())
     assert read_rows(path, Row) == ROWS[:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numba
@@ -120,3 +121,21 @@ def test_a_function_that_cannot_be_a_cost_is_refused_when_it_is_made_one(functio
 def test_a_name_is_text_on_one_line() -> None:
     with pytest.raises(InputError, match="of a route cost must be text on one line"):
         RouteCost("two\nlines", lambda route: 0.0)
+
+
+@pytest.mark.parametrize(
+    "cost", [overtime(after=480, cost=2), balance_durations(0.01), balance_stops(1), tolls([0, 0.15])], ids=str
+)
+def test_ready_made_costs_travel_to_other_processes(cost: RouteCost) -> None:
+    there = pickle.loads(pickle.dumps(cost))
+    assert (there, there(TOTALS)) == (cost, cost(TOTALS))
+
+
+def own_cost(route: RouteTotals) -> float:
+    return route.distance
+
+
+def test_a_cost_of_ones_own_travels_if_its_function_does() -> None:
+    assert pickle.loads(pickle.dumps(route_cost(own_cost))) == route_cost(own_cost)
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(RouteCost("steep", lambda route: 1.0))

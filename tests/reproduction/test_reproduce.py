@@ -14,12 +14,12 @@ import chores
 from chores import Here
 from clusters import Cluster
 from neuralns import InputError
-from neuralns.experiments.jobs import Done, Failure, Job, JobStore
+from neuralns.experiments.jobs import Done, Failure, Job, JobStore, Stopped
 from neuralns.experiments.machine import cores, machine
 from neuralns.reproduction import reproduce as module
 from neuralns.reproduction.folder import JOBS, REPORTS, TABLES, open_folder, write_tables
 from neuralns.reproduction.plan import EXPERIMENTS, FULL, QUICK
-from neuralns.reproduction.reproduce import Reproduced, Stopped, reproduce, run_experiments
+from neuralns.reproduction.reproduce import Reproduced, reproduce, run_experiments
 from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs
 from neuralns.reproduction.tables import make_tables
 from neuralns.reproduction.work import work as real_work
@@ -32,7 +32,7 @@ from results import contents
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "work", chores.made_up)
-    monkeypatch.setattr(module, "process_pool", lambda workers: Here())
+    monkeypatch.setattr(module, "ProcessPool", lambda workers: Here())
 
 
 def run(folder: Path, experiments: tuple[str, ...] = EXPERIMENTS, **options: Any) -> Reproduced:
@@ -68,7 +68,7 @@ def test_a_second_call_does_nothing_and_finds_the_same(tmp_path: Path, monkeypat
     def refuse(workers: int) -> None:
         raise AssertionError("nothing is to be done")
 
-    monkeypatch.setattr(module, "process_pool", refuse)
+    monkeypatch.setattr(module, "ProcessPool", refuse)
     second = run(tmp_path)
     assert second.tables == first.tables
     assert contents(tmp_path) == before
@@ -218,7 +218,7 @@ def test_the_results_in_the_repository_are_complete_and_make_its_tables(
     def refuse(workers: int) -> None:
         raise AssertionError("nothing is to be done")
 
-    monkeypatch.setattr(module, "process_pool", refuse)
+    monkeypatch.setattr(module, "ProcessPool", refuse)
     shutil.copyfile(RESULTS / JOBS, tmp_path / JOBS)
     with open_folder(tmp_path, FULL, False) as store:
         found = run_experiments(EXPERIMENTS, FULL, store)

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from neuralns import __version__
 from neuralns.cli import (
+    batch,
     bench,
     check,
     check_operator,
@@ -33,6 +34,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command("solve")(solve.solve)
+app.command("batch")(batch.batch)
 app.command("info")(info.info)
 app.command("check")(check.check)
 app.command("check-operator")(check_operator.check_operator)
@@ -67,6 +69,8 @@ def common(
         neuralns solve X-n110-k13 --time 10 --plot routes.png
 
         neuralns solve my.vrp --time 60 --output routes.sol
+
+        neuralns batch depots/*.vrp --time 10 --workers 8 -o results.csv
 
         neuralns train yesterday/*.vrp -o mine.policy
 

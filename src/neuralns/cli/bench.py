@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from neuralns.experiments.solver_runs import SolverRun
     from neuralns.problem.instance import Instance
 
-SUFFIXES = (".vrp", ".txt", ".json")
-"""How the names of instances in a folder end."""
-
 bench = typer.Typer(help="Measure: against other solvers, or operators against each other.", no_args_is_help=True)
 
 Instances = Annotated[
@@ -206,7 +203,7 @@ def _read_all(
     from neuralns.problem.bundled import bundled_names, read
 
     instances, known = [], {}
-    for name in _files(names) if names else [name for name in bundled_names() if name.startswith("X-")]:
+    for name in options.files_named(names) if names else [name for name in bundled_names() if name.startswith("X-")]:
         instance = read(name, rounding, ignore=ignore or ())
         best = best_known_beside(Path(name))
         if best is not None:
@@ -214,20 +211,6 @@ def _read_all(
             instance = replace(instance, best_known=instance.best_known or best.cost)
         instances.append(instance)
     return instances, known
-
-
-def _files(names: list[str]) -> list[str]:
-    """Return files and bundled names as they are, and for folders the instances in them."""
-    found = []
-    for name in names:
-        if not Path(name).is_dir():
-            found.append(name)
-            continue
-        inside = sorted(str(path) for path in Path(name).iterdir() if path.suffix in SUFFIXES)
-        if not inside:
-            raise InputError(f"{name}: no instances in this folder (files that end with {', '.join(SUFFIXES)}).")
-        found += inside
-    return found
 
 
 def _tell(run: SolverRun, done: int, total: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,10 +14,67 @@ from neuralns.errors import InputError
 if TYPE_CHECKING:
     from neuralns.problem.instance import Instance
     from neuralns.problem.route_cost import RouteCost
+    from neuralns.search.stopping import Stop
+
+SUFFIXES = (".vrp", ".txt", ".json")
+"""How the names of instances in a folder end."""
 
 InstanceName = Annotated[
     str,
     typer.Argument(metavar="INSTANCE", help="A file (VRPLIB, Solomon, JSON, CSV) or the name of a bundled instance."),
+]
+Time = Annotated[
+    float | None, typer.Option("--time", "-t", metavar="S", help="Seconds to search, for each; 10 by default.")
+]
+Iterations = Annotated[
+    int | None, typer.Option("--iterations", "-n", metavar="N", help="Iterations to search; repeatable by seed.")
+]
+Seed = Annotated[int, typer.Option(metavar="K", help="Same seed and iterations, same routes.")]
+SelectorName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, a policy, or FILE.py (your own).",
+    ),
+]
+Temperature = Annotated[
+    float | None, typer.Option(metavar="T", help="Of a policy: 0 is greedy, large is random; 0.01 by default.")
+]
+DecideEvery = Annotated[int, typer.Option(metavar="K", help="A policy decides every K iterations; worth it for gat.")]
+PortfolioName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|a,b,c",
+        help="modern, paper, paper-2 ... paper-12, or operators by name (string:longest=20 sets a parameter); "
+        "modern (with windows or fleets: windows), or all that a policy knows, by default.",
+    ),
+]
+JoiningOperators = Annotated[
+    list[str] | None,
+    typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join a portfolio given by name."),
+]
+Objective = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME|WEIGHTS",
+        help="distance (by default), vehicles (fewest, then distance), duration (working time), or weights: "
+        "distance=1,duration=0.5,vehicles=100.",
+    ),
+]
+RouteCosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--route-cost",
+        metavar="NAME:KEY=VALUE,...",
+        help="Cost of each route besides: overtime:after=480,cost=2, balance_durations:weight=0.01, "
+        "balance_stops:weight=1, or tolls:costs=0/0.15 (per distance, one for each vehicle type); may be repeated.",
+    ),
+]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Go on without what is not understood in VROOM's JSON; it is named.")
+]
+Cluster = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler such as tcp://host:8786, not processes.")
 ]
 Rounding = Annotated[
     str | None,
@@ -53,6 +111,7 @@ PlotTimetable = Annotated[
     str | None,
     typer.Option("--plot-timetable", metavar="FILE", help="Draw the timetable, one line a route: .png, .pdf or .svg."),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout, all else to stderr.")]
 Setting = Annotated[
     str,
@@ -130,12 +189,35 @@ def parse_route_cost(text: str) -> RouteCost:
     return named_cost(name.strip(), parameters)
 
 
+def files_named(names: list[str]) -> list[str]:
+    """Return files and bundled names as they are, and for folders the instances in them."""
+    found = []
+    for name in names:
+        if not Path(name).is_dir():
+            found.append(name)
+            continue
+        inside = sorted(str(path) for path in Path(name).iterdir() if path.suffix in SUFFIXES)
+        if not inside:
+            raise InputError(f"{name}: no instances in this folder (files that end with {', '.join(SUFFIXES)}).")
+        found += inside
+    return found
+
+
 def load_own(files: list[str] | None) -> None:
     """Make the operators of files known by their names."""
     from neuralns.operators.registry import load_operators
 
     for path in files or []:
         load_operators(path)
+
+
+def parse_limits(time: float | None, iterations: int | None) -> Stop:
+    """Return the limits of a search: 10 seconds if there are none."""
+    from neuralns.search.stopping import MaxIterations, MaxTime, Stop
+
+    if time is None and iterations is None:
+        return MaxTime(10)
+    return (Stop() if time is None else MaxTime(time)) | (Stop() if iterations is None else MaxIterations(iterations))
 
 
 def parse_scale(text: str | None) -> tuple[float, float] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,6 +20,11 @@ from neuralns.problem.instance import Instance
 from neuralns.search.search import Progress
 from neuralns.search.stopping import Stop
 
+if TYPE_CHECKING:
+    from neuralns.experiments.batch import BatchRow
+
+UNDER_WAY = 8
+"""So many instances under way are named; the others are counted."""
 PLAIN_SECONDS = 2.0
 """Seconds between two lines where output is no terminal."""
 
@@ -89,3 +96,77 @@ def _line(progress: Progress) -> str:
         f"{progress.time:.1f}{limit} s  best {format_cost(progress.best)}{gap}{unserved}  "
         f"current {format_cost(progress.current)}  {progress.rate:,.0f} iterations/s"
     )
+
+
+class BatchDisplay:
+    """A line for each instance that is through; on a terminal, below them, what is under way and the time left."""
+
+    def __init__(self, console: Console, shown: bool = True) -> None:
+        self._console = console
+        self._shown = shown
+        self._under_way: dict[str, None] = {}
+        self._begun = perf_counter()
+        self._before: int | None = None
+        self._done = self._total = 0
+        self._live = Live(
+            console=console, get_renderable=self._view, transient=True, refresh_per_second=2, redirect_stdout=False
+        )
+
+    def __enter__(self) -> BatchDisplay:
+        if self._shown and self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Let the view end; its last state is not left on the screen."""
+        self._live.stop()
+
+    def begin(self, file: str) -> None:
+        """Show that an instance is under way; one that is so already was lost with its process, and is begun anew."""
+        if file in self._under_way and self._shown:
+            self._console.print(f"{file}  lost on the way; it is tried again")
+        self._under_way[file] = None
+
+    def end(self, row: BatchRow, done: int, total: int) -> None:
+        """Show what became of an instance."""
+        self._under_way.pop(row.file, None)
+        if self._before is None:
+            self._before = done - 1
+        self._done, self._total = done, total
+        if not self._shown:
+            return
+        if row.fault:
+            what = f"failed ({row.fault.removeprefix(f'{row.file}: ').rstrip('.')})"
+        else:
+            gap = "" if row.gap is None else f" (gap {row.gap:.2f} %)"
+            left_out = f", {row.unserved} unserved" if row.unserved else ""
+            what = f"cost {format_cost(row.cost or 0.0)}{gap}, {row.routes} routes{left_out}, {row.seconds:.1f} s"
+        self._console.print(f"{done}/{total}  {row.file}  {what}{self._left()}")
+
+    def _left(self) -> str:
+        """Return how long the rest may take, going by what this call has done."""
+        if self._before is None or self._done in (self._before, self._total):
+            return ""
+        pace = (perf_counter() - self._begun) / (self._done - self._before)
+        return f"  ({duration_text(pace * (self._total - self._done))} left)"
+
+    def _view(self) -> Text:
+        names = list(self._under_way)
+        more = f" and {len(names) - UNDER_WAY} more" if len(names) > UNDER_WAY else ""
+        head = f"{self._done}/{self._total} done{self._left()}, " if self._total else ""
+        return Text(f"{head}under way: {', '.join(names[:UNDER_WAY])}{more}", style="dim")
+
+
+def duration_text(seconds: float) -> str:
+    """Return a time in few words.
+
+    >>> duration_text(12.3), duration_text(300), duration_text(7000)
+    ('12 s', '5 min', '1 h 57 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

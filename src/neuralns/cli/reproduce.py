@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from neuralns.cli import options
 from neuralns.cli.printing import plain_console
 
 
@@ -20,9 +21,7 @@ def reproduce(
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", metavar="N", help="Processes; as many as cores by default.")
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler such as tcp://host:8786, not processes.")
-    ] = None,
+    cluster: options.Cluster = None,
     device: Annotated[
         str, typer.Option(metavar="NAME", help="cuda: train the MLPs of all cells in one run on a GPU.")
     ] = "cpu",
@@ -41,8 +40,7 @@ def reproduce(
 
         neuralns reproduce all --workers 8
     """
-    from neuralns.experiments.jobs import Done, Failure, Job
-    from neuralns.reproduction.reproduce import Stopped
+    from neuralns.experiments.jobs import Done, Failure, Job, Stopped
     from neuralns.reproduction.reproduce import reproduce as run
     from neuralns.reproduction.rounds import describe
 

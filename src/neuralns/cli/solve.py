@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,10 +18,6 @@ from neuralns.cli.printing import objective_of, plain_console
 from neuralns.errors import InputError, InputWarning
 
 if TYPE_CHECKING:
-    from neuralns.operators.portfolio import Portfolio
-    from neuralns.problem.formats.vroom import VroomProblem
-    from neuralns.problem.instance import Instance
-    from neuralns.problem.solution import Solution
     from neuralns.search.result import Result
 
 
@@ -30,56 +25,17 @@ def solve(
     instances: Annotated[
         list[str], typer.Argument(metavar="INSTANCE...", help="Files (VRPLIB, Solomon, JSON, CSV) or bundled names.")
     ],
-    time: Annotated[
-        float | None, typer.Option("--time", "-t", metavar="S", help="Seconds to search, for each; 10 by default.")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option("--iterations", "-n", metavar="N", help="Iterations to search; repeatable by seed.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="K", help="Same seed and iterations, same routes.")] = 0,
-    selector: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, a policy, or FILE.py (your own).",
-        ),
-    ] = "random",
-    temperature: Annotated[
-        float | None, typer.Option(metavar="T", help="Of a policy: 0 is greedy, large is random; 0.01 by default.")
-    ] = None,
-    decide_every: Annotated[
-        int, typer.Option(metavar="K", help="A policy decides every K iterations; worth it for gat.")
-    ] = 1,
-    portfolio: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|a,b,c",
-            help="modern, paper, paper-2 ... paper-12, or operators by name (string:longest=20 sets a parameter); "
-            "modern (with windows or fleets: windows), or all that a policy knows, by default.",
-        ),
-    ] = None,
-    operators: Annotated[
-        list[str] | None,
-        typer.Option("--operators", metavar="FILE.py", help="Your own operators; they join a portfolio given by name."),
-    ] = None,
+    time: options.Time = None,
+    iterations: options.Iterations = None,
+    seed: options.Seed = 0,
+    selector: options.SelectorName = "random",
+    temperature: options.Temperature = None,
+    decide_every: options.DecideEvery = 1,
+    portfolio: options.PortfolioName = None,
+    operators: options.JoiningOperators = None,
     scale: options.Quotas = None,
-    objective: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|WEIGHTS",
-            help="distance (by default), vehicles (fewest, then distance), duration (working time), or weights: "
-            "distance=1,duration=0.5,vehicles=100.",
-        ),
-    ] = None,
-    route_cost: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--route-cost",
-            metavar="NAME:KEY=VALUE,...",
-            help="Cost of each route besides: overtime:after=480,cost=2, balance_durations:weight=0.01, "
-            "balance_stops:weight=1, or tolls:costs=0/0.15 (per distance, one for each vehicle type); may be repeated.",
-        ),
-    ] = None,
+    objective: options.Objective = None,
+    route_cost: options.RouteCosts = None,
     rounding: options.Rounding = None,
     vehicle_cost: options.VehicleCost = None,
     customers: options.Customers = None,
@@ -88,9 +44,7 @@ def solve(
     capacity: options.Capacity = None,
     matrix: options.Matrix = None,
     speed: options.Speed = None,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Go on without what is not understood in VROOM's JSON; it is named.")
-    ] = False,
+    lenient: options.Lenient = False,
     initial: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="Start from savings, insertion, random, or a solution file.")
     ] = "savings",
@@ -102,7 +56,7 @@ def solve(
     trace: Annotated[str | None, typer.Option(metavar="FILE.csv", help="Write the cost over time.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="N", help="Search on N cores at once.")] = 1,
     as_json: options.AsJson = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Search for short routes.
 
@@ -121,6 +75,7 @@ def solve(
         neuralns solve A-n32-k5 E-n51-k5 --iterations 20000 --output '{name}.sol'
     """
     from neuralns.cli.progress import ProgressDisplay, announce_compilation
+    from neuralns.cli.search_choices import Choice, Reading
     from neuralns.cli.unserved import (
         announce_unservable,
         check_somebody_can_be_served,
@@ -132,67 +87,25 @@ def solve(
         vehicle_names,
     )
     from neuralns.files import check_writable
-    from neuralns.operators.portfolio import make_portfolio
-    from neuralns.operators.registry import load_operators
     from neuralns.plot import check_plot_path, format_cost
     from neuralns.problem.formats.detect import check_solution_path, is_own_solution
     from neuralns.problem.formats.route_table import route_table_text
-    from neuralns.problem.instance import objective_costs
-    from neuralns.search.setup import initial_solution, portfolio_of
+    from neuralns.search.setup import initial_solution
     from neuralns.search.solve import solve
-    from neuralns.search.stopping import MaxIterations, MaxTime, Stop
-    from neuralns.selection.names import selector_named
-    from neuralns.selection.selector import new_memory_of
-
-    stop = Stop()
-    if time is not None:
-        stop |= MaxTime(time)
-    if iterations is not None:
-        stop |= MaxIterations(iterations)
-    if time is None and iterations is None:
-        stop = MaxTime(10)
 
     # Everything that can be refused is refused before the first search.
-    loaded = [entry for path in operators or [] for entry in load_operators(path)]
-    # The best fixed pair is found by the search itself.
-    chooser = "best-fixed" if selector == "best-fixed" else selector_named(selector, temperature, decide_every)
-
-    def chosen_for(problem: Instance) -> Portfolio:
-        chosen = portfolio_of(portfolio, None if isinstance(chooser, str) else chooser, problem)
-        if loaded and "," not in chosen.name and chosen.name != "own":
-            chosen = make_portfolio(chosen.name, [*chosen.names, *(entry.name for entry in loaded)])
-        return chosen
-
+    stop = options.parse_limits(time, iterations)
+    choice = Choice(selector, temperature, decide_every, portfolio, operators or ())
     quotas = options.parse_scale(scale)
-    tables = {"vehicles": vehicles, "capacity": capacity, "matrix": matrix, "speed": speed}
-    stated: dict[str, Any] = {
-        "--objective": objective,
-        "--rounding": rounding,
-        "--customers": customers,
-        "--matrix": matrix,
-    }
-    stated |= {"--vehicle-cost": vehicle_cost, "--vehicles": vehicles, "--capacity": capacity}
-    stated |= {"--route-cost": route_cost or None}
-    from_vroom = [_read_vroom(source, lenient, ignore or (), speed, stated) for source in instances]
-    if lenient and None in from_vroom:
-        raise InputError(f"{instances[from_vroom.index(None)]}: --lenient is for VROOM's JSON, which this is not.")
-    problems = [
-        options.read_problem(source, rounding, customers, vehicle_cost, ignore or (), **tables)  # type: ignore[arg-type]
-        if vroom is None
-        else vroom.instance
-        for source, vroom in zip(instances, from_vroom, strict=True)
-    ]
-    own = tuple(options.parse_route_cost(text) for text in route_cost or ())
-    if own:
-        problems = [
-            replace(problem, route_costs=(*(problem.route_costs or ()), *own), best_known=None) for problem in problems
-        ]
-    if objective is not None:
-        objective_costs(objective)
+    reading = Reading(
+        rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed, lenient, objective,
+        route_cost or (),
+    )  # fmt: skip
+    read = [reading.read(source) for source in instances]
+    problems = [each.instance for each in read]
     for problem in problems:
         check_somebody_can_be_served(problem)
-        if not isinstance(chooser, str):
-            new_memory_of(chooser, chosen_for(problem), 1)
+        choice.check(problem)
     # The solution beside an instance is read as its best known one, unless it is ours.
     files = [Path(source) for source in instances if Path(source).is_file()]
     beside = [path for file in files if (path := file.with_suffix(".sol")).is_file() and not is_own_solution(path)]
@@ -226,13 +139,13 @@ def solve(
     for problem in problems:
         announce_unservable(messages, problem)
     with announce_compilation(messages):
-        for problem, vroom in zip(problems, from_vroom, strict=True):
+        for problem, source in zip(problems, read, strict=True):
             with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
                 result = solve(
                     problem,
                     stop,
-                    selector=chooser,
-                    portfolio=chosen_for(problem),
+                    selector=choice.selector,
+                    portfolio=choice.portfolio_for(problem),
                     seed=seed,
                     scale=quotas,
                     initial=initial,
@@ -245,7 +158,7 @@ def solve(
                 raise InputError(f"{problem.name}: the search ended with {faults[0]}")
             # Routes first: they are what the time was spent on.
             for what, pattern, write in (
-                ("routes", output, partial(_write_routes, vroom, result.best)),
+                ("routes", output, partial(source.write, result.best)),
                 ("trace", trace, result.trace.to_csv),
                 ("picture", plot, partial(_draw, result)),
                 ("timetable", plot_timetable, partial(_draw_timetable, result)),
@@ -339,39 +252,6 @@ def solve(
             console.print(row["instance"], *([whole[row["instance"]]] if row["vehicles"] else plain), sep="\n")
     if astray:
         raise typer.Exit(2)
-
-
-def _read_vroom(
-    source: str, lenient: bool, ignore: Collection[str], speed: float | None, others: dict[str, Any]
-) -> VroomProblem | None:
-    """Return the problem of a file with VROOM's JSON, None of any other; it leaves no room for the ``others``."""
-    from neuralns.problem.formats.text import read_text
-    from neuralns.problem.formats.vroom import read_vroom
-    from neuralns.problem.formats.vroom_input import is_vroom
-
-    text = read_text(source) if Path(source).is_file() else ""
-    if not is_vroom(text):
-        return None
-    for option, value in others.items():
-        if value is not None:
-            raise InputError(
-                f"{source}: {option} {value} does not go with VROOM's JSON, which says all of that itself."
-            )
-    problem = read_vroom(text, lenient, source=source, ignore=ignore, speed=speed)
-    for note in problem.notes:
-        warnings.warn(note, InputWarning, stacklevel=2)
-    return problem
-
-
-def _write_routes(vroom: VroomProblem | None, solution: Solution, path: str) -> None:
-    """Write routes as the file name says; JSON in the form of the instance."""
-    from neuralns.problem.formats.detect import write_solution
-    from neuralns.problem.formats.vroom_output import write_vroom_answer
-
-    if vroom is not None and Path(path).suffix.lower() == ".json":
-        write_vroom_answer(vroom, solution, path)
-    else:
-        write_solution(solution, path)
 
 
 def _fill(pattern: str, name: str) -> str:

@@ -6,15 +6,15 @@ import hashlib
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from collections.abc import Callable, Container, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from neuralns import __version__
-from neuralns.errors import InputError
+from neuralns.errors import InputError, NeuralnsError
 from neuralns.experiments.store import JsonRows, Store
 
 FORMAT = 1
@@ -130,78 +130,86 @@ class Failure:
     reason: str
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C while jobs were done; its text says what is kept."""
+
+
+class Kept(Protocol):
+    """Where results go: a `JobStore`, or what else knows the names of the jobs that are done."""
+
+    @property
+    def done(self) -> Container[str]: ...
+
+    def add(self, job: Job, done: Done) -> None: ...
+
+
 def run_jobs(
     work: Work,
     jobs: Sequence[Job],
-    store: JobStore,
+    store: Kept,
     open_executor: Callable[[], Executor],
     window: int | None = None,
     notify: Callable[[Job, Done | Failure], object] = lambda job, end: None,
+    pack: Callable[[Job], Mapping[str, Any]] = lambda job: dict(job.settings),
 ) -> list[Failure]:
     """Do the jobs that the store lacks, in their order; return those that failed every time.
 
-    At most ``window`` jobs are handed out at a time. Where a job takes its executor down with it, the jobs that were
-    under way are tried again one by one, so that each is blamed only for itself.
+    At most ``window`` jobs are handed out at a time. What the work is given of a job is what ``pack`` returns when its
+    turn comes: its settings by default. An error that ``pack`` raises fails the job at once.
     """
     waiting = deque({job.name: job for job in jobs if job.name not in store.done}.values())
     if not waiting:
         return []
-    suspects: deque[Job] = deque()
     running: dict[Future[Any], Job] = {}
     attempts: Counter[str] = Counter()
     failures: list[Failure] = []
+
+    def fail(job: Job, error: BaseException) -> None:
+        failures.append(Failure(job, _reason(error)))
+        notify(job, failures[-1])
+
     executor = open_executor()
-    on_trial = False
     try:
-        while waiting or suspects or running:
-            on_trial = on_trial and bool(running)
-            broken = False
-            try:
-                if suspects and not running:
-                    _submit(executor, work, suspects, running)
-                    on_trial = True
-                while waiting and not suspects and not on_trial and (window is None or len(running) < window):
-                    _submit(executor, work, waiting, running)
-            except BrokenExecutor:
-                # Its jobs under way, if any, fail at once, and the one to hand out is still where it was.
-                broken = True
+        while waiting or running:
+            while waiting and (window is None or len(running) < window):
+                job = waiting.popleft()
+                try:
+                    given = pack(job)
+                except Exception as error:
+                    fail(job, error)
+                else:
+                    running[executor.submit(timed, work, job.kind, given)] = job
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            alone = len(running) == 1
-            for future in finished:
+            for future in [each for each in running if each in finished]:
                 job = running.pop(future)
                 if future.cancelled():
                     raise InputError(
                         "the cluster has been lost; results so far are kept, and the same command goes on from there."
                     )
-                error = future.exception()
-                if error is None:
+                failed = future.exception()
+                if failed is None:
                     done = Done(*future.result())
                     store.add(job, done)
                     notify(job, done)
                     continue
-                took_down = isinstance(error, BrokenExecutor)
-                broken |= took_down
-                attempts[job.name] += alone or not took_down
+                attempts[job.name] += 1
                 if attempts[job.name] < ATTEMPTS:
-                    (suspects if took_down else waiting).append(job)
+                    waiting.append(job)
                 else:
-                    failures.append(Failure(job, " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")))
-                    notify(job, failures[-1])
-            if broken:
-                suspects.extend(running.values())
-                running.clear()
-                _abandon(executor, ())
-                executor = open_executor()
+                    fail(job, failed)
     except BaseException:
-        _abandon(executor, running)
+        for future in running:
+            future.cancel()
+        executor.shutdown(wait=False)
         raise
     executor.shutdown()
     return failures
 
 
-def _submit(executor: Executor, work: Work, queue: deque[Job], running: dict[Future[Any], Job]) -> None:
-    running[executor.submit(timed, work, queue[0].kind, dict(queue[0].settings))] = queue[0]
-    queue.popleft()
+def _reason(error: BaseException) -> str:
+    """Return an error on one line; a sentence needs no name of its kind."""
+    kind = "" if isinstance(error, NeuralnsError) else f"{type(error).__name__}: "
+    return " ".join(f"{kind}{error}".split()).rstrip(": ")
 
 
 def timed(work: Work, kind: str, settings: Mapping[str, Any]) -> tuple[Any, float, float]:
@@ -209,13 +217,3 @@ def timed(work: Work, kind: str, settings: Mapping[str, Any]) -> tuple[Any, floa
     begin, processor = time.perf_counter(), time.process_time()
     result = work(kind, settings)
     return result, time.perf_counter() - begin, time.process_time() - processor
-
-
-def _abandon(executor: Executor, running: Iterable[Future[Any]]) -> None:
-    """Give up an executor together with the jobs under way."""
-    processes = dict(getattr(executor, "_processes", None) or {})
-    for future in running:
-        future.cancel()
-    executor.shutdown(wait=False)
-    for process in processes.values():
-        process.terminate()

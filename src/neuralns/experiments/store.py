@@ -171,11 +171,16 @@ def _is_at(file: FileIO, path: Path) -> bool:
 
 # --- Dataclasses as lines of CSV. -------------------------------------------------------------------------------------
 
+_ANY_NAME = "surrogateescape"
+"""Names of files may hold bytes that are no text."""
 _CASTS: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
     "str": str,
     "bool": {"True": True, "False": False}.__getitem__,
+    # Nothing is an empty cell.
+    "int | None": lambda text: int(text) if text else None,
+    "float | None": lambda text: float(text) if text else None,
 }
 
 
@@ -193,7 +198,7 @@ class CsvRows(Generic[Row]):
         return _csv_line(asdict(row).values())  # type: ignore[call-overload]
 
     def read(self, path: Path, content: bytes) -> list[Row]:
-        reader = csv.reader(StringIO(content.decode(errors="replace"), newline=""))
+        reader = csv.reader(StringIO(content.decode(errors=_ANY_NAME), newline=""))
         names = list(self._casts)
         if _first(reader) != names:
             raise InputError(f"{path}: holds other columns than {', '.join(names)}.")
@@ -230,7 +235,7 @@ def _first(reader: Any) -> list[str]:
 def _csv_line(values: Iterable[object]) -> bytes:
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerow(values)
-    return text.getvalue().encode()
+    return text.getvalue().encode(errors=_ANY_NAME)
 
 
 # --- Plain values as lines of JSON. -----------------------------------------------------------------------------------

@@ -120,6 +120,8 @@ PAPER_REPAIRS = ("greedy", "regret-2")
 
 # What makes the solver strong, and the candidates that did not earn a place beside it (`neuralns bench ablation`).
 MODERN = ("string", "blinks", "regret-2")
+# Long routes: strings kept together, and looks at all places of a route cost too much.
+LONG = ("string:keep=0.5", "blinks:near=50")
 # With windows what is best differs from one class of instances to the next, so that a varied choice is strongest.
 WINDOWS = (
     "string", "string:longest=20", "string:longest=40", "string:longest=20:keep=0.01", "string:longest=5:keep=0.01",
@@ -133,6 +135,7 @@ def portfolio_names() -> tuple[str, ...]:
     return (
         "modern",
         "modern-all",
+        "long",
         "windows",
         "paper",
         *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)),
@@ -150,7 +153,7 @@ def portfolio_named(name: str) -> Portfolio:
     if "," in name:
         return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
     raise InputError(
-        f"portfolio {name!r} is not known; choose modern, modern-all, windows, paper or paper-2 to "
+        f"portfolio {name!r} is not known; choose modern, modern-all, long, windows, paper or paper-2 to "
         f"paper-{len(PAPER_DESTROYS)}, or list operators separated by commas."
     )
 
@@ -183,6 +186,8 @@ def _members(name: str) -> tuple[str, ...]:
         return MODERN
     if name == "modern-all":
         return MODERN_CANDIDATES
+    if name == "long":
+        return LONG
     if name == "windows":
         return WINDOWS
     size = len(PAPER_DESTROYS) if name == "paper" else int(name.removeprefix("paper-"))

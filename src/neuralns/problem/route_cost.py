@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 from neuralns.errors import InputError
 
@@ -90,6 +90,12 @@ class RouteCost:
 
     def __str__(self) -> str:
         return f"route cost {self.name!r:.60}"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Let ready-made costs, whose functions cannot be pickled, travel to other processes by name."""
+        if self.parameters is None:
+            return super().__reduce_ex__(protocol)
+        return named_cost, (self.name, dict(self.parameters))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RouteCost):

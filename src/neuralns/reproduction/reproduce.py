@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from neuralns.errors import InputError, how_to_install
+from neuralns.experiments.executors import ProcessPool, check_hands
 from neuralns.experiments.executors import cluster as open_cluster
-from neuralns.experiments.executors import process_pool
-from neuralns.experiments.jobs import Done, Failure, Job, JobStore, run_jobs
+from neuralns.experiments.jobs import Done, Failure, Job, JobStore, Stopped, run_jobs
 from neuralns.experiments.machine import cores, machine
 from neuralns.reproduction.folder import open_folder, write_tables
 from neuralns.reproduction.plan import EXPERIMENTS, FULL, QUICK, Plan, experiments_named
@@ -50,10 +50,6 @@ class Reproduced:
     failures: tuple[Failure, ...]
     seconds: float
     written: tuple[Path, ...] = ()
-
-
-class Stopped(KeyboardInterrupt):
-    """Ctrl-C while jobs were done; its text says what is kept."""
 
 
 Notify = Callable[[Job, Done | Failure, int, int], object]
@@ -93,10 +89,7 @@ def reproduce(
         Told of each job, see ``Notify``; told what goes on.
     """
     experiments = experiments_named(experiment)
-    if workers is not None and workers < 1:
-        raise InputError(f"number of workers {workers} must be at least 1.")
-    if workers is not None and cluster is not None:
-        raise InputError("work goes to processes here (--workers) or to a cluster (--cluster), not to both.")
+    check_hands(workers, cluster)
     if cluster is not None and device != "cpu":
         raise InputError("a GPU trains in this process; work goes to a cluster (--cluster) without --device.")
     _check_extras(device)
@@ -174,7 +167,7 @@ def run_experiments(
     before = len(store.done)
     stacked: dict[str, Any] = {}
     executors: AbstractContextManager[Callable[[], Executor]] = (
-        nullcontext(partial(process_pool, workers)) if address is None else open_cluster(address)
+        nullcontext(partial(ProcessPool, workers)) if address is None else open_cluster(address)
     )
     window = workers if address is None else None
     try:

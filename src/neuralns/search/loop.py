@@ -143,9 +143,9 @@ def keep_best(state, run):
 def export_best(run, customers, starts, kinds):
     """Copy the best routes into a row of customers, their starts and types, as `flatten` lays them."""
     position = 0
-    for number in range(run.routes):
-        starts[number], kinds[number] = position, run.kinds[run.slots[number]]
-        node = run.firsts[run.slots[number]]
+    for index in range(run.routes):
+        starts[index], kinds[index] = position, run.kinds[run.slots[index]]
+        node = run.firsts[run.slots[index]]
         while node != 0:
             customers[position] = node
             position += 1
@@ -219,5 +219,7 @@ def _run(state, tables, run, iterations):
 
 @cache
 def compiled_loop() -> Any:
-    """Return the loop, compiled once for all instances, portfolios and selectors."""
+    """Return the loop, compiled once for all instances, portfolios and selectors, as are those who keep its best."""
+    keep_best.compile((state_type, run_type))  # type: ignore[attr-defined]
+    export_best.compile((run_type, _row, _row, _row))  # type: ignore[attr-defined]
     return compile_for(_signature, _run)

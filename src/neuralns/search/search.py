@@ -338,7 +338,7 @@ class Search:
         """Return the best solution found."""
         count, customers = int(self._run.routes), self.setup.instance.customers
         row, starts, kinds = (np.zeros(customers + more, np.int32) for more in (1, 2, 1))
-        loop.export_best(self._run, row, starts, kinds)
+        loop.export_best(self._run, row, starts, kinds)  # type: ignore[no-untyped-call]
         return Solution(self.setup.instance, unflatten(row, starts, count), kinds[:count].tolist())
 
     def current(self) -> Solution:
@@ -374,7 +374,7 @@ class Search:
 
     def _keep(self) -> None:
         """Keep the current routes as the best."""
-        loop.keep_best(self._state, self._run)
+        loop.keep_best(self._state, self._run)  # type: ignore[no-untyped-call]
         self._keep_cost()
 
     def _keep_cost(self) -> None:

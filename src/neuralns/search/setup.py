@@ -16,6 +16,7 @@ from neuralns.operators.registry import Operator
 from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
+from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution
 from neuralns.routes.fleet import compile_rules
 from neuralns.routes.transfer import do_without_route, new_state
@@ -28,6 +29,9 @@ from neuralns.selection.uniform import Uniform
 
 DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
 """Fewest and most customers to remove in an iteration, drawn uniformly; the latter with windows or fleets."""
+
+LONG_ROUTE = 40
+"""From so many customers of a full vehicle on, routes are long."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
@@ -115,11 +119,19 @@ def portfolio_of(
 def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portfolio:
     """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
     known = selector.made_for()
-    strongest = "windows" if instance is not None and (instance.timed or instance.general) else "modern"
+    strongest = "modern" if instance is None else _strongest(instance)
     for portfolio in map(portfolio_named, (strongest, "modern", "paper")):
         if not known or set(known) == set(portfolio.actions):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
+
+
+def _strongest(instance: Instance) -> str:
+    """Return the name of the portfolio that is best for a kind of instance."""
+    if instance.timed or instance.general:
+        return "windows"
+    full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))
+    return "long" if instance.customers >= LONG_ROUTE * max(1, full) else "modern"
 
 
 def initial_solution(

@@ -79,8 +79,8 @@ def selector_named(
         if len(pair) == 2 and all(pair):
             return Fixed(pair[0].strip(), pair[1].strip())
         raise InputError(f"selector {name!r} is not a pair; write 'fixed:DESTROY,REPAIR'.")
-    file, py, own = name.rpartition(".py")
-    if py and (not own or own.startswith(":")):
+    if is_own_file(name):
+        file, py, own = name.rpartition(".py")
         return load_selector(file + py, own.removeprefix(":"))
     kind, _, path = name.partition(":")
     if kind in ("lrw", "adaptive") and path:
@@ -101,6 +101,16 @@ def selector_named(
         f"selector {name!r} is not known; choose {', '.join(_NAMED)}, best-fixed, fixed:DESTROY,REPAIR, a policy, "
         "lrw:FILE, adaptive:FILE or FILE.py."
     )
+
+
+def is_own_file(name: str) -> bool:
+    """Return whether a name is that of a Python file, or of a selector in one.
+
+    >>> is_own_file("mine.py"), is_own_file("mine.py:Second"), is_own_file("mine.policy")
+    (True, True, False)
+    """
+    _, py, own = name.rpartition(".py")
+    return bool(py) and (not own or own.startswith(":"))
 
 
 def _roulette(name: str) -> Roulette:

@@ -21,6 +21,8 @@ DEFAULT_START = 2.0
 """Start temperature in units of the initial solution's mean distance between consecutive customers."""
 DEFAULT_END_SHARE = 0.03
 """End temperature as a share of the start temperature."""
+LONG_FROM, MOST_HEAT = 25.0, 4.0
+"""Routes of more customers than this start hotter, in proportion to their length, up to so many times."""
 TIMED_START, TIMED_END = 3.0, 0.1
 """With windows or fleets: temperatures in units of the mean distance of customers from their five nearest."""
 PRIZED_START, PRIZED_END = 1.5, 0.03
@@ -92,8 +94,9 @@ class Falling(Acceptance):
     """A rule with a temperature that falls geometrically while the time or the iterations of the run are used up.
 
     Left out, the start is twice the mean distance between consecutive customers on the initial solution's routes, the
-    end 3 % of the start; with windows or fleets they are 3 and 0.1 times the mean distance of customers from their five
-    nearest, with optional customers 1.5 and 0.03 times.
+    end 3 % of that; routes of more than 25 customers start hotter in proportion, up to four times. With windows or
+    fleets they are 3 and 0.1 times the mean distance of customers from their five nearest, with optional customers 1.5
+    and 0.03 times.
     """
 
     start: float | None = None
@@ -119,6 +122,9 @@ class Falling(Acceptance):
                 # Routes with windows go back and forth: their steps say little.
                 hot, cold = (TIMED_START, TIMED_END) if initial.instance.prizes is None else (PRIZED_START, PRIZED_END)
                 typical, share = hot * _mean_nearest(initial), cold / hot
+            else:
+                heat = min(max(1.0, initial.instance.customers / max(1, len(initial.routes)) / LONG_FROM), MOST_HEAT)
+                typical, share = heat * typical, share / heat
             start = max(typical, self.end or 0.0, 1e-9)
         return start, start * share if self.end is None else self.end
 

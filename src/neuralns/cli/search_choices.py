@@ -1,0 +1,142 @@
+"""What a command line says of searches: how instances are read, how operators are chosen, how routes are written."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from neuralns.cli.options import parse_route_cost, read_problem
+from neuralns.errors import InputError, InputWarning
+from neuralns.operators.portfolio import Portfolio, make_portfolio
+from neuralns.operators.registry import load_operators
+from neuralns.problem.distances import rounding_named
+from neuralns.problem.formats.detect import write_solution
+from neuralns.problem.formats.text import read_text
+from neuralns.problem.formats.vroom import VroomProblem, read_vroom
+from neuralns.problem.formats.vroom_input import is_vroom
+from neuralns.problem.formats.vroom_output import write_vroom_answer
+from neuralns.problem.instance import Instance, objective_costs
+from neuralns.problem.solution import Solution
+from neuralns.search.setup import portfolio_of
+from neuralns.selection.names import is_own_file, selector_named
+from neuralns.selection.selector import Selector, new_memory_of
+
+
+@dataclass(frozen=True)
+class Source:
+    """An instance, and what it is in VROOM's JSON if it came from there."""
+
+    instance: Instance
+    vroom: VroomProblem | None
+
+    def write(self, solution: Solution, path: str) -> None:
+        """Write routes as the file name says; JSON in the form of the instance."""
+        if self.vroom is not None and Path(path).suffix.lower() == ".json":
+            write_vroom_answer(self.vroom, solution, path)
+        else:
+            write_solution(solution, path)
+
+
+class Reading:
+    """How instances are read: the options that say so."""
+
+    def __init__(
+        self,
+        rounding: str | None,
+        customers: int | None,
+        vehicle_cost: float | None,
+        ignore: Sequence[str],
+        vehicles: str | None,
+        capacity: float | None,
+        matrix: str | None,
+        speed: float | None,
+        lenient: bool,
+        objective: str | None,
+        route_cost: Sequence[str],
+    ) -> None:
+        if rounding is not None:
+            rounding_named(rounding)
+        if objective is not None:
+            objective_costs(objective)
+        self._own = tuple(map(parse_route_cost, route_cost))
+        self._changes = (rounding, customers, vehicle_cost, ignore)
+        self._tables = (vehicles, capacity, matrix, speed)
+        self._lenient, self._ignore, self._speed = lenient, ignore, speed
+        self._not_for_vroom = {
+            "--objective": objective,
+            "--rounding": rounding,
+            "--customers": customers,
+            "--matrix": matrix,
+            "--vehicle-cost": vehicle_cost,
+            "--vehicles": vehicles,
+            "--capacity": capacity,
+            "--route-cost": list(route_cost) or None,
+        }
+
+    def read(self, source: str) -> Source:
+        """Read an instance from a file, or take a bundled one."""
+        vroom = self._read_vroom(source)
+        if vroom is not None:
+            return Source(vroom.instance, vroom)
+        if self._lenient:
+            raise InputError(f"{source}: --lenient is for VROOM's JSON, which this is not.")
+        instance = read_problem(source, *self._changes, *self._tables)
+        if self._own:
+            instance = replace(instance, route_costs=(*(instance.route_costs or ()), *self._own), best_known=None)
+        return Source(instance, None)
+
+    def _read_vroom(self, source: str) -> VroomProblem | None:
+        """Return the problem of a file with VROOM's JSON, None of any other; it leaves no room for some options."""
+        text = read_text(source) if Path(source).is_file() else ""
+        if not is_vroom(text):
+            return None
+        for option, value in self._not_for_vroom.items():
+            if value is not None:
+                raise InputError(
+                    f"{source}: {option} {value} does not go with VROOM's JSON, which says all of that itself."
+                )
+        problem = read_vroom(text, self._lenient, source=source, ignore=self._ignore, speed=self._speed)
+        for note in problem.notes:
+            warnings.warn(note, InputWarning, stacklevel=2)
+        return problem
+
+
+class Choice:
+    """How operators are chosen, and from which.
+
+    Attributes
+    ----------
+    selector
+        The selector; ``best-fixed`` by its name, since the search itself finds the pair.
+    own_file
+        Whether it is of a Python file of the user's.
+    """
+
+    def __init__(
+        self,
+        selector: str,
+        temperature: float | None,
+        decide_every: int,
+        portfolio: str | None,
+        operators: Sequence[str],
+    ) -> None:
+        self._loaded = [entry.name for path in operators for entry in load_operators(path)]
+        self._portfolio = portfolio
+        self.selector: Selector | str = (
+            selector if selector == "best-fixed" else selector_named(selector, temperature, decide_every)
+        )
+        self.own_file = is_own_file(selector)
+
+    def portfolio_for(self, instance: Instance) -> Portfolio:
+        """Return the operators for an instance."""
+        chosen = portfolio_of(self._portfolio, None if isinstance(self.selector, str) else self.selector, instance)
+        if self._loaded and "," not in chosen.name and chosen.name != "own":
+            chosen = make_portfolio(chosen.name, [*chosen.names, *self._loaded])
+        return chosen
+
+    def check(self, instance: Instance) -> None:
+        """Refuse a selector that does not go with the operators for an instance."""
+        if not isinstance(self.selector, str):
+            new_memory_of(self.selector, self.portfolio_for(instance), 1)
