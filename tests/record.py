@@ -95,7 +95,8 @@ def solved() -> dict[str, Callable[[], Entry]]:
             found[f"{policy}, every {every}"] = partial(deciding, twenty, policy, every)
     found["a policy at 100 customers"] = partial(deciding, hundred, "R101-20-distance", 1)
     # Other tests may have registered operators of their own.
-    everybody = tuple(entry.name for entry in operators() if entry.function.__module__.startswith("neuralns."))
+    built_in = [entry for entry in operators() if entry.function.__module__.startswith("neuralns.")]
+    everybody = tuple(entry.name for entry in built_in if entry.phase != "improve")
     for name, instance in (("100 customers", hundred), ("by direction", lopsided)):
         found[f"all operators, {name}"] = partial(routes, instance, 1500, portfolio=everybody, seed=4)
     for rule in (SimulatedAnnealing(50.0, 1.0), RecordToRecord(), RecordToRecord(20, 20), HillClimbing(), Always()):

@@ -171,6 +171,43 @@ def test_selectors_run_uncompiled(tmp_path: Path) -> None:
     assert f"{path}, line {line_of(SELECTORS, '# outside')} (IndexError" in str(outside.fault)
 
 
+IMPROVES = (
+    HEAD
+    + """
+@improve("plain-turn")
+def turn(state, near=3.0):
+    for index in range(state.n_touched):
+        i = state.touched[index]
+        for rank in range(min(int(near), state.neighbours.shape[1])):
+            j = state.neighbours[i, rank]
+            slot = state.route[i]
+            if state.route[j] == slot and leg(state, slot, i, j) < leaving(state, i):
+                try_turn(state, slot, i, slot, j)
+
+@improve("plain-forget")
+def forget(state):
+    remove(state, 1)
+
+@improve("plain-spoil")
+def spoil(state):
+    for customer in range(1, state.customers + 1):
+        remove(state, customer)
+        insert(state, customer, open_route(state), 0)
+"""
+)
+
+
+@pytest.mark.parametrize("python", [False, True])
+def test_faults_of_improve_operators_are_found(tmp_path: Path, python: bool) -> None:
+    path = tmp_path / "mine.py"
+    # Names of their own: what one file registers, another one cannot.
+    path.write_text(IMPROVES.replace("plain-", "python-" if python else "compiled-"))
+    fine, forgets, spoils = check_operators(path, python=python)
+    assert (fine.phase, fine.fault) == ("improve", None)
+    assert f"{forgets.name!r} left 1 customers on the removal list, 1 customers, seed 0." in str(forgets.fault)
+    assert f"operator {spoils.name!r} made routes of cost" in str(spoils.fault)
+
+
 def test_a_debugger_stops_in_an_operator(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(OPERATORS.replace("    pass\n", "    breakpoint()\n    pass\n"))

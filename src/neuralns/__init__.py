@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from neuralns.operators.portfolio import portfolio_named as portfolio_named
     from neuralns.operators.registry import Operator as Operator
     from neuralns.operators.registry import destroy as destroy
+    from neuralns.operators.registry import improve as improve
     from neuralns.operators.registry import load_operators as load_operators
     from neuralns.operators.registry import repair as repair
     from neuralns.problem.bundled import read as read
@@ -115,6 +116,7 @@ _HOMES = {
     "operators.registry": (
         "Operator",
         "destroy",
+        "improve",
         "load_operators",
         "repair",
     ),

@@ -28,6 +28,7 @@ from neuralns.problem.initial import random_tours
 from neuralns.problem.instance import Instance
 from neuralns.routes.edits import NOTHING_WRONG, close_empty_routes
 from neuralns.routes.journal import checkpoint
+from neuralns.routes.moves import touch
 from neuralns.routes.transfer import State, new_state, routes_of, solution_of
 from neuralns.selection.in_python import Outcome, Situation
 from neuralns.selection.names import selectors_in
@@ -49,7 +50,7 @@ class Report:
     Attributes
     ----------
     name, phase
-        The operator, of phase ``destroy`` or ``repair``, or the selector, of phase ``selector``.
+        The operator, of phase ``destroy``, ``repair`` or ``improve``, or the selector, of phase ``selector``.
     fault
         What is wrong, in a sentence, or None.
     microseconds
@@ -84,7 +85,9 @@ def check(path: str | os.PathLike[str], seconds: float = SECONDS, *, python: boo
     instances, classes = selectors_in(module)
     found += [(name, "selector") for name in instances or classes]
     if not found:
-        raise InputError(f"{path}: holds neither an operator (neuralns.destroy, neuralns.repair) nor a selector.")
+        raise InputError(
+            f"{path}: holds neither an operator (neuralns.destroy, neuralns.repair, neuralns.improve) nor a selector."
+        )
     if python:
         return tuple(_in_python(source, *each) for each in found)
     with tempfile.TemporaryDirectory(prefix="neuralns-check-") as folder:
@@ -190,28 +193,33 @@ def _try(source: Path, module: Any, name: str, phase: str, seconds: float | None
 
 
 class _OperatorTrial:
-    """An operator applied once, its partner doing the other half."""
+    """An operator applied once, its partners doing the rest of the step."""
 
     differs = "finds other routes"
     runs_compiled = True
 
     def __init__(self, entry: Operator, python: bool) -> None:
         self._entry = entry
-        self._partner = operator("greedy" if entry.phase == "destroy" else "random-node")
+        self._destroy, self._repair = operator("random-node"), operator("greedy")
         self._apply: Callable[..., None] = _uncompiled(entry) if python else entry.apply
-        _ = self._partner.compiled, python or entry.compiled
+        _ = self._destroy.compiled, self._repair.compiled, python or entry.compiled
 
     def run(self, state: State, instance: Instance, quota: int) -> tuple[float, int, Any]:
-        destroys = self._entry.phase == "destroy"
-        if not destroys:
-            self._partner.apply(state, quota)
-        begin = time.perf_counter()
-        self._apply(*(state, quota)[: 2 if destroys else 1])
+        phase = self._entry.phase
+        if phase != "destroy":
+            self._destroy.apply(state, quota)
+        if phase == "improve":
+            self._repair.apply(state)
+            touch(state)
+        cost, begin = state.cost, time.perf_counter()
+        self._apply(*(state, quota)[: 2 if phase == "destroy" else 1])
         spent = time.perf_counter() - begin
         _expect_contract(self._entry, state, quota)
-        if destroys:
-            self._partner.apply(state)
+        if phase == "destroy":
+            self._repair.apply(state)
         _expect_routes(state, instance)
+        if phase == "improve" and state.cost > cost and not np.isclose(state.cost, cost):
+            raise _Fault(f"made routes of cost {cost:g} dearer, {state.cost:g}")
         return spent, 1, routes_of(state)
 
 
@@ -230,7 +238,7 @@ class _SelectorTrial:
         self._choose: Any = own.choose if python else compiled[0]
         self._update: Any = own.update if python else compiled[1]
         self._portfolio: Portfolio = make_portfolio("own", self._selector.made_for() or CHOICES)
-        for entry in (*self._portfolio.destroys, *self._portfolio.repairs):
+        for entry in self._portfolio.operators:
             _ = entry.compiled
 
     def _made(self, module: Any) -> Selector:
@@ -313,7 +321,7 @@ class _Plain(Struct):
 
 def _uncompiled(entry: Operator) -> Callable[..., None]:
     def apply(state: State, *arguments: Any) -> None:
-        entry.function(_Plain(state), *arguments, *(value for _, value in entry.parameters))
+        entry.function(_Plain(state), *arguments, *entry.arguments)
 
     return apply
 
@@ -331,6 +339,7 @@ def _prepare() -> None:
     instance = _instance(0)
     state = new_state(instance, 0, history=True, solution=random_tours(instance, 0))
     checkpoint(state)
+    touch(state)
     close_empty_routes(state)
     routes_of(state)
 
@@ -344,13 +353,13 @@ def _place(error: Exception, source: Path) -> str:
 
 def _expect_contract(entry: Operator, state: State, quota: int) -> None:
     if state.fault != NOTHING_WRONG:
-        what = "removed" if entry.phase == "destroy" else "inserted"
+        what = {"destroy": "removed", "repair": "inserted", "improve": "moved"}[entry.phase]
         raise _Fault(
             f"{what} customer {state.fault_node}, which cannot be {what} (twice, or at a place off the route?)"
         )
     if entry.phase == "destroy" and state.n_removed != quota:
         raise _Fault(f"removed {state.n_removed} customers, but its quota was {quota}")
-    if entry.phase == "repair" and state.n_removed > 0:
+    if entry.phase != "destroy" and state.n_removed > 0:
         raise _Fault(f"left {state.n_removed} customers on the removal list")
 
 

@@ -52,7 +52,8 @@ def test_a_person_sees_the_members_of_each_portfolio() -> None:
 def test_operators_of_ones_own_are_listed_last_of_their_phase(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN)
     listed = spawn("operators", "--operators", tmp_path / "own.py", "--json").json["operators"]
-    assert [entry["phase"] for entry in listed] == sorted(entry["phase"] for entry in listed)
+    phases = [entry["phase"] for entry in listed]
+    assert phases == sorted(phases, key=("destroy", "repair", "improve").index)
     destroys = [entry for entry in listed if entry["phase"] == "destroy"]
     assert destroys[-1] == {
         "name": "mine",
@@ -67,7 +68,7 @@ def test_operators_of_ones_own_are_listed_last_of_their_phase(tmp_path: Path) ->
     ("text", "sentence"),
     [
         (None, "cannot be read (no such file)."),
-        ("", "registers no operator (use the decorators neuralns.destroy and neuralns.repair)."),
+        ("", "registers no operator (use neuralns.destroy, neuralns.repair or neuralns.improve)."),
         ("1 / 0", "fails when run (ZeroDivisionError: division by zero)."),
     ],
 )

@@ -659,6 +659,8 @@ def test_portfolios_mix_only_if_the_longest_has_all_operators() -> None:
         InputError, match=r"^lanes cannot mix portfolio 'modern' with 'paper', which has no 'string'\.$"
     ):
         common_portfolio([modern, paper])
+    with pytest.raises(InputError, match=r"^lanes cannot mix portfolios .*: they improve otherwise\.$"):
+        common_portfolio([modern, portfolio_named("modern,or-opt")])
 
 
 def test_a_selector_plays_lanes_of_one_portfolio_only() -> None:
@@ -679,6 +681,11 @@ def twice(state, quota):
         remove(state, 3)
 
 
+def careless(state):
+    """Take a customer off its route and leave it so."""
+    remove(state, 3)
+
+
 def forgetful(state):
     """Put one customer back and leave the others."""
     put(state, state.removed[0], open_route(state), 0)
@@ -692,11 +699,13 @@ def broken_operators(monkeypatch: pytest.MonkeyPatch) -> None:
     neuralns.destroy("lanes-idle")(idle)
     neuralns.destroy("lanes-twice")(twice)
     neuralns.repair("lanes-forgetful")(forgetful)
+    neuralns.improve("lanes-careless")(careless)
 
 
 BROKEN = [
     ("lanes-idle,greedy", "operator 'lanes-idle' removed 0 customers, but its quota was 4."),
     ("lanes-twice,greedy", "operator 'lanes-twice' removed customer 3, which is not on a route (removed twice?)."),
+    ("zone,greedy,or-opt,lanes-careless", "operator 'lanes-careless' left 1 customers on the removal list."),
     ("zone,lanes-forgetful", "operator 'lanes-forgetful' left 3 customers on the removal list."),
 ]
 

@@ -15,28 +15,34 @@ from neuralns.operators.contract import (
     BAD_DESTROY_CHOICE,
     BAD_REPAIR_CHOICE,
     FINE,
+    IMPROVE_LEFT_OUT,
+    IMPROVE_OPENED,
+    IMPROVE_OVERLOADED,
     LEFT_OUT,
     OVERLOADED,
     TOO_MANY_ROUTES,
     WRONG_DESTROY,
+    WRONG_IMPROVE,
     WRONG_QUOTA,
     WRONG_REPAIR,
     apply_destroy,
+    apply_improve,
     apply_repair,
     broken_contract,
 )
 from neuralns.operators.registry import Operator, operator, operators
-from neuralns.operators.toolkit import insert
+from neuralns.operators.toolkit import insert, open_route
 from neuralns.routes.edits import NOT_REMOVABLE, TABLE_FULL, remove
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import State, new_state
 
-PORTFOLIO = portfolio_named("greedy-route,zone,greedy,regret-2")
+PORTFOLIO = portfolio_named("greedy-route,zone,greedy,regret-2,or-opt,2-opt")
 # Other tests register operators of their own.
 BUILT_IN = [entry for entry in operators() if entry.function.__module__.startswith("neuralns.")]
 DESTROYS = [entry.name for entry in BUILT_IN if entry.phase == "destroy"]
 REPAIRS = [entry.name for entry in BUILT_IN if entry.phase == "repair"]
+IMPROVES = [entry.name for entry in BUILT_IN if entry.phase == "improve"]
 
 
 @pytest.mark.parametrize("choice", [-1, 2, 31, 32, np.iinfo(np.int64).min, np.iinfo(np.int64).max])
@@ -86,6 +92,10 @@ def some_state(removed: int, node: int, fault: int = 0) -> State:
         (LEFT_OUT, 0, "operator 'greedy' left 3 customers on the removal list."),
         (OVERLOADED, 1, "operator 'regret-2' overloaded a route."),
         (TOO_MANY_ROUTES, 1, "operator 'regret-2' opened 2 routes, but vehicles are 4."),
+        (WRONG_IMPROVE, 1, "operator '2-opt' moved customer 9 in a way that cannot be."),
+        (IMPROVE_LEFT_OUT, 0, "operator 'or-opt' left 3 customers on the removal list."),
+        (IMPROVE_OVERLOADED, 1, "operator '2-opt' overloaded a route."),
+        (IMPROVE_OPENED, 0, "operator 'or-opt' opened 2 routes, but vehicles are 4."),
     ],
 )
 def test_each_broken_promise_has_a_sentence(status: int, choice: int, sentence: str) -> None:
@@ -125,11 +135,38 @@ def together(state):
         insert(state, state.removed[0], slot, 0)
 
 
+def forget(state):
+    """Remove a customer and leave it so."""
+    remove(state, 1)
+
+
+def repeat(state):
+    """Remove a customer twice."""
+    remove(state, 1)
+    remove(state, 1)
+
+
+def crowd(state):
+    """Move a customer to the route of another one, whether there is room or not."""
+    remove(state, 3)
+    insert(state, 3, state.route[1], 0)
+
+
+def split(state):
+    """Give a customer a route of its own, whether there is a vehicle or not."""
+    remove(state, 1)
+    insert(state, 1, open_route(state), 0)
+
+
 BROKEN = make_portfolio(
     "broken",
     [
         *(Operator(function.__name__, "destroy", "own", function) for function in (idle, twice)),
         *(Operator(function.__name__, "repair", "own", function) for function in (leave, astray, together)),
+        *(
+            Operator(function.__name__, "improve", "own", function, parameters=(("share", 1.0),))
+            for function in (forget, repeat, crowd, split)
+        ),
     ],
 )
 
@@ -151,6 +188,17 @@ def test_a_repair_operator_that_breaks_its_promise_is_found(choice: int, code: i
     # The route of the others has no room left.
     state.demand[3] = 99.5
     assert apply_repair(state, BROKEN.tables, choice) == code
+
+
+@pytest.mark.parametrize(
+    ("choice", "code"),
+    [(0, IMPROVE_LEFT_OUT), (1, WRONG_IMPROVE), (2, IMPROVE_OVERLOADED), (3, IMPROVE_OPENED)],
+)
+def test_an_improve_operator_that_breaks_its_promise_is_found(choice: int, code: int) -> None:
+    state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
+    checkpoint(state)
+    state.demand[3], state.vehicles = 99.5, 2
+    assert apply_improve(state, BROKEN.tables, choice) == code
 
 
 def test_more_routes_than_vehicles_are_found() -> None:
@@ -208,7 +256,7 @@ def test_a_repair_operator_serves_every_customer_once_within_capacity(
     cycle(instance, seed, data.draw(st.integers(1, instance.customers)), "random-node", repair)
 
 
-@pytest.mark.parametrize("name", [*DESTROYS, *REPAIRS])
+@pytest.mark.parametrize("name", [*DESTROYS, *REPAIRS, *IMPROVES])
 def test_an_operator_tells_its_formula_and_reference(name: str) -> None:
     documentation = operator(name).function.__doc__ or ""
     assert operator(name).summary.endswith(".")

@@ -122,6 +122,24 @@ def test_tables_hold_the_parameters_of_each_operator() -> None:
     assert tables.repair_parameters[0, 0] == 0.5
 
 
+def test_improve_operators_are_no_actions_but_have_names() -> None:
+    portfolio = portfolio_named("or-opt:share=0.5,zone,2-opt:near=4,greedy")
+    assert portfolio.actions == ("zone", "greedy")
+    assert portfolio.names == ("zone", "greedy", "or-opt:share=0.5", "2-opt:near=4")
+    tables = portfolio.tables
+    assert (tables.n_destroys, tables.n_repairs, tables.n_improves) == (1, 1, 2)
+    assert tables.improve_shares.tolist() == [0.5, 1.0]
+    assert tables.improve_counts.tolist() == [2, 1]
+    assert tables.improve_parameters[:, :2].tolist() == [[10.0, 3.0], [4.0, 0.0]]
+    assert all(portfolio_named(name).improves == () for name in portfolio_names())
+
+
+def test_too_many_improve_operators_are_refused() -> None:
+    crowd = [f"or-opt:near={near}" for near in range(1, 62)]
+    with pytest.raises(InputError, match=r"has 61 improve operators; 60 at most\.$"):
+        make_portfolio("crowd", ["zone", "greedy", *crowd])
+
+
 @pytest.mark.parametrize("count", [33, 45, 120])
 def test_as_many_operators_as_one_likes_run(count: int) -> None:
     destroys = [operator(f"string:longest={longest}") for longest in range(1, count + 1)]

@@ -63,6 +63,8 @@ def test_a_users_operator_runs_next_to_the_built_in_ones(tmp_path: Path) -> None
     [
         ("@destroy('w-signature')\ndef f(state): pass", "operator 'w-signature' takes \\(state\\)"),
         ("@repair('w-signature-2')\ndef f(state, quota): pass", "operator 'w-signature-2' takes \\(state, quota\\)"),
+        ("@improve('w-signature-3')\ndef f(state, quota): pass", "operator 'w-signature-3' takes \\(state, quota\\)"),
+        ("@improve('w-share')\ndef f(state, share=1): pass", "operator 'w-share': an improve operator has a parameter"),
         ("@destroy('two words')\ndef f(state, quota): pass", "operator name 'two words'"),
         ("@destroy('worst-node')\ndef f(state, quota): pass", "operator 'worst-node' is registered already"),
         ("@destroy('with:colon')\ndef f(state, quota): pass", "operator name 'with:colon'"),
@@ -275,5 +277,36 @@ def test_an_operator_that_is_loaded_again_is_replaced(tmp_path: Path) -> None:
 
 def test_operators_are_listed_with_the_destroy_operators_first() -> None:
     phases = [entry.phase for entry in operators()]
-    assert phases == sorted(phases)
+    assert phases == sorted(phases, key=("destroy", "repair", "improve").index)
     assert {entry.name for entry in operators()} >= {"string", "greedy", "blinks", "worst-node"}
+
+
+def test_an_improve_operator_has_a_share_of_the_steps(tmp_path: Path) -> None:
+    path = written(tmp_path, "@improve('own-shared')\ndef f(state, near=3): pass")
+    (entry,) = load_operators(path)
+    assert entry.parameters == (("share", 1.0), ("near", 3.0))
+    assert (entry.share, entry.arguments) == (1.0, (3.0,))
+    seldom = entry.with_parameters("share=0.25:near=7")
+    assert (seldom.share, seldom.arguments) == (0.25, (7.0,))
+    with pytest.raises(InputError, match=r"^operator 'own-shared': share 1.5 must be from 0 to 1\.$"):
+        entry.with_parameters("share=1.5")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("@improve('w-forget')\ndef f(state):\n    remove(state, 1)", "operator 'w-forget' left 1 customers"),
+        (
+            "@improve('w-again')\ndef f(state):\n    remove(state, 1)\n    remove(state, 1)",
+            "operator 'w-again' moved customer 1 in a way that cannot be",
+        ),
+        (
+            "@improve('w-heavy')\ndef f(state):\n    slot = state.active[0]\n    for customer in range(1, 22):\n"
+            "        remove(state, customer)\n        insert(state, customer, slot, 0)",
+            "operator 'w-heavy' overloaded a route",
+        ),
+    ],
+)
+def test_a_mistake_in_an_improve_operator_is_reported_by_name(tmp_path: Path, body: str, said: str) -> None:
+    with pytest.raises(OperatorError, match=said):
+        run(written(tmp_path, body), "zone", "greedy", "or-opt", body.split("'")[1])

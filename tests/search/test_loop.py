@@ -143,3 +143,25 @@ def test_rounding_errors_are_wiped_out_now_and_then(monkeypatch: pytest.MonkeyPa
     search.advance(1)
     assert search._state.cost == search._status.current
     assert search._state.cost == pytest.approx(Solution(instance, search.current().routes).cost, rel=1e-12)
+
+
+def test_improve_operators_are_applied_in_their_share_of_the_steps_and_counted() -> None:
+    portfolio = portfolio_named("random-node,greedy,or-opt,2-opt:share=0.25,swap:share=0")
+    search = finished(search_of(MaxIterations(2000), portfolio=portfolio, acceptance=Always()))
+    always, seldom, never = search.improve_counts.tolist()
+    assert always[USED] == 2000
+    assert always[USED] > always[ACCEPTED] >= always[IMPROVED] >= always[NEW_BEST] > 0
+    assert 400 < seldom[USED] < 600
+    assert never == [0, 0, 0, 0]
+    assert search.counts.tolist() == [
+        *search.destroy_counts.tolist(), *search.repair_counts.tolist(), *search.improve_counts.tolist()
+    ]  # fmt: skip
+    assert search.progress().uses["or-opt"] == 2000
+    assert search.best().feasible
+
+
+def test_candidates_that_cost_too_much_are_not_improved() -> None:
+    portfolio = portfolio_named("random-node,greedy,or-opt")
+    search = finished(search_of(MaxIterations(500), portfolio=portfolio, acceptance=HillClimbing()))
+    accepted = int(search.destroy_counts[:, ACCEPTED].sum())
+    assert int(search.improve_counts[0, USED]) == accepted < 500

@@ -128,7 +128,7 @@ def run(
     scores = tuple(policy.card["validation_reward"] for policy in policies)
     marks, pairs = None, []
     # Fixed pairs are of one portfolio, and a policy that was never validated has nothing to stand beside them.
-    if not given_up and None not in scores and len({mdp.portfolio.names for mdp in mdps}) == 1:
+    if not given_up and None not in scores and len({mdp.portfolio.actions for mdp in mdps}) == 1:
         marks = marks_of(tasks[0])
         for agent, policy in enumerate(policies):
             pairs.append(most_used_pair(tasks[agent], policy))

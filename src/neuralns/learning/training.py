@@ -151,7 +151,7 @@ class Training:
         self._validation_tours = Tours([start for starts in chosen for start in starts])
 
         features = features_named(config.features)
-        actions = len(self._players.lanes.portfolio.names)
+        actions = len(self._players.lanes.portfolio.actions)
         self.portfolio = self._players.lanes.portfolio
         self.shape = Shape(nodes, len(features.nodes), len(features.globals), actions)
         edges = 0 if self._players.edges is None else self._players.edges.shape[2]

@@ -73,7 +73,7 @@ def train_roulette(
     tours = Tours(mdp.start_tours("train"))
     rng = np.random.default_rng(named_seed("learned roulette", seed))
     lanes = Lanes([mdp] * segment, observes_nodes=False)
-    names = mdp.portfolio.names
+    names = mdp.portfolio.actions
     weights = np.ones(len(names))
     for _ in range(episodes // segment):
         numbers = rng.integers(0, SET_SIZE, segment)

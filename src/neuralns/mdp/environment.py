@@ -220,7 +220,7 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
             return None
         from neuralns import plot
 
-        names = self.mdp.portfolio.names
+        names = self.mdp.portfolio.actions
         title = "start" if self._last_action is None else names[self._last_action]
         return plot.to_array(plot.tours(self.solution, title))
 

@@ -140,7 +140,7 @@ class Evaluation:
         destroys = len(self.mdp.portfolio.destroys)
         parts = (self.uses[:destroys], self.uses[destroys:])
         shares = np.concatenate([part / max(1, part.sum()) for part in parts])
-        return dict(zip(self.mdp.portfolio.names, map(float, shares), strict=True))
+        return dict(zip(self.mdp.portfolio.actions, map(float, shares), strict=True))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all figures as plain values."""
@@ -203,7 +203,7 @@ def evaluate(
     laid = Tours(starts)
     lanes.reset(laid, episode_seeds(0, episodes), observe=False)
     lanes.play(Uniform())  # compiles what is to be timed
-    rewards, finals, uses = [], [], np.zeros(len(mdp.portfolio.names), np.int64)
+    rewards, finals, uses = [], [], np.zeros(len(mdp.portfolio.actions), np.int64)
     begin = time.perf_counter()
     for done, seed in enumerate(numbers, 1):
         lanes.reset(laid, episode_seeds(seed, episodes), observe=False)
@@ -235,7 +235,7 @@ def episode(mdp: MDP, agent: str, *, start: int = 0, seed: int = 0) -> list[tupl
         phase = int(lanes.phases[0])
         action = int(choose(memory, lanes.state(0), phase)) + phase * len(mdp.portfolio.destroys)
         lanes.step(np.array([action]), observe=False)
-        frames.append((lanes.solution(0), mdp.portfolio.names[action]))
+        frames.append((lanes.solution(0), mdp.portfolio.actions[action]))
     return frames
 
 

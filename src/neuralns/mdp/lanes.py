@@ -32,7 +32,7 @@ from neuralns.routes.edits import FAILED
 from neuralns.routes.evaluate import is_on_time
 from neuralns.routes.layout import state_at
 from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
-from neuralns.search.step import CHOOSING, begin_step, end_step
+from neuralns.search.step import CHOOSING, begin_step, chosen, end_step
 from neuralns.search.step import called as called_last
 from neuralns.search.supervision import watch
 from neuralns.selection.features import RICH, FeatureSet, features_named, write_dynamic, write_globals, write_static
@@ -293,7 +293,7 @@ class Lanes:
         self.portfolio = common_portfolio([mdp.portfolio for mdp in mdps])
         self.history = self.portfolio.uses_history or self.features.uses_history
         self._states = [new_state(mdp.instance, 0, history=self.history, quota=mdp.scale) for mdp in mdps]
-        count, actions = len(mdps), len(self.portfolio.names)
+        count, actions = len(mdps), len(self.portfolio.actions)
         most = max(mdp.instance.customers for mdp in mdps) + 1
         if nodes is not None and nodes < most:
             raise InputError(f"{nodes} rows do not hold {most} nodes.")
@@ -311,7 +311,7 @@ class Lanes:
             hot, cold = mdp.temperatures
             self._floats[lane, HOT], self._floats[lane, LOG_RATE] = hot, math.log(cold / hot) / mdp.budget
         self._allowed = np.array(
-            [[name in mdp.portfolio.names for name in self.portfolio.names] for mdp in mdps], dtype=np.int8
+            [[name in mdp.portfolio.actions for name in self.portfolio.actions] for mdp in mdps], dtype=np.int8
         )
         self.node_features = np.zeros((count, rows if observes_nodes else 0, len(self.features.nodes)), np.float32)
         self.global_features = np.zeros((count, len(self.features.globals)), np.float32)
@@ -325,7 +325,7 @@ class Lanes:
         self.costs = self._floats[:, COST]
         self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         edges = np.linspace(0, count, threads + 1).astype(int)
-        functions: list[Any] = [entry.function for entry in (*self.portfolio.destroys, *self.portfolio.repairs)]
+        functions: list[Any] = [entry.function for entry in self.portfolio.operators]
         self._has_own_functions = any(map(is_own, [*functions, *(mdp.acceptance.function for mdp in mdps)]))
         self._chunks = [(int(low), int(high)) for low, high in pairwise(edges) if high > low]
 
@@ -425,7 +425,7 @@ class Lanes:
         Observations are not written.
         """
         _, _, play = _functions()
-        if any(mdp.portfolio.names != self.portfolio.names for mdp in self.mdps):
+        if any(mdp.portfolio.actions != self.portfolio.actions for mdp in self.mdps):
             raise InputError("a selector plays lanes of one portfolio.")
         if selector.adapts:
             raise InputError(f"selector {selector.name!r} learns from a search and plays no episodes.")
@@ -536,18 +536,22 @@ class Lanes:
         for lane in faults:
             if lane >= 0:
                 row = self._longs[lane]
-                raise broken_contract(
-                    -int(row[PHASE]), self.portfolio, selector, int(row[CHOICE]), int(row[SCALE]), self._states[lane]
-                )
+                code, state = -int(row[PHASE]), self._states[lane]
+                choice = chosen(code, int(row[CHOICE]), state.status)
+                raise broken_contract(code, self.portfolio, selector, choice, int(row[SCALE]), state)
 
 
 def common_portfolio(portfolios: Sequence[Portfolio]) -> Portfolio:
     """Return the portfolio that numbers the actions of several: the longest, of which the others must be part."""
-    longest = max(portfolios, key=lambda portfolio: len(portfolio.names))
+    longest = max(portfolios, key=lambda portfolio: len(portfolio.actions))
     for portfolio in portfolios:
-        for name in portfolio.names:
-            if name not in longest.names:
+        for name in portfolio.actions:
+            if name not in longest.actions:
                 raise InputError(
                     f"lanes cannot mix portfolio {portfolio.name!r} with {longest.name!r}, which has no {name!r}."
                 )
+        if portfolio.improves != longest.improves:
+            raise InputError(
+                f"lanes cannot mix portfolios {portfolio.name!r} and {longest.name!r}: they improve otherwise."
+            )
     return longest

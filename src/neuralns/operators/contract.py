@@ -15,12 +15,13 @@ from neuralns.routes.transfer import State
 
 (
     FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED,
-    TOO_MANY_ROUTES,
-) = range(9)  # fmt: skip
+    TOO_MANY_ROUTES, WRONG_IMPROVE, IMPROVE_LEFT_OUT, IMPROVE_OVERLOADED, IMPROVE_OPENED,
+) = range(13)  # fmt: skip
 """What applying an operator returns: fine, or which contract an operator or selector broke."""
 
 _call_destroy = caller_with_parameters(SIGNATURES["destroy"])
 _call_repair = caller_with_parameters(SIGNATURES["repair"])
+_call_improve = caller_with_parameters(SIGNATURES["improve"])
 
 
 @compiled
@@ -58,6 +59,21 @@ def apply_repair(state, tables, choice):
     return FINE
 
 
+@compiled
+def apply_improve(state, tables, choice):
+    """Apply an improve operator of a portfolio to repaired routes; return a status."""
+    waiting = state.n_removed
+    _call_improve(tables.improves[choice], (state,), tables.improve_parameters, choice, tables.improve_counts[choice])
+    if state.fault != NOTHING_WRONG:
+        return WRONG_IMPROVE
+    if state.n_removed != waiting:
+        return IMPROVE_LEFT_OUT
+    for index in range(state.n_saved_slots):
+        if carries_too_much(state, state.saved_slot[index]):
+            return IMPROVE_OVERLOADED
+    return IMPROVE_OPENED if state.n_routes > state.vehicles else FINE
+
+
 def broken_contract(
     status: int, portfolio: Portfolio, selector: str, choice: int, quota: int, state: State
 ) -> OperatorError:
@@ -71,13 +87,16 @@ def broken_contract(
         if status == WRONG_QUOTA:
             return OperatorError(f"operator {name!r} removed {removed} customers, but its quota was {quota}.")
         return OperatorError(f"operator {name!r} removed customer {node}, which is not on a route (removed twice?).")
-    name = portfolio.repairs[choice].name
+    improves = status in (WRONG_IMPROVE, IMPROVE_LEFT_OUT, IMPROVE_OVERLOADED, IMPROVE_OPENED)
+    name = (portfolio.improves if improves else portfolio.repairs)[choice].name
+    if status == WRONG_IMPROVE:
+        return OperatorError(f"operator {name!r} moved customer {node} in a way that cannot be.")
     if status == WRONG_REPAIR and state.fault == TABLE_FULL:
         return OperatorError(f"operator {name!r} was given {removed} customers, more than the search was made for.")
     if status == WRONG_REPAIR:
         return OperatorError(f"operator {name!r} inserted customer {node} twice, or at a place off the route.")
-    if status == LEFT_OUT:
+    if status in (LEFT_OUT, IMPROVE_LEFT_OUT):
         return OperatorError(f"operator {name!r} left {removed} customers on the removal list.")
-    if status == TOO_MANY_ROUTES:
+    if status in (TOO_MANY_ROUTES, IMPROVE_OPENED):
         return OperatorError(f"operator {name!r} opened {state.n_routes} routes, but vehicles are {state.vehicles}.")
     return OperatorError(f"operator {name!r} overloaded a route.")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neuralns.compiled.calls import MOST_PARAMETERS, address_of
-from neuralns.compiled.structs import Struct, StructType, number_table, whole, wholes
+from neuralns.compiled.structs import Struct, StructType, number_table, numbers, whole, wholes
 from neuralns.errors import InputError
 from neuralns.operators.registry import Operator, operator
 
@@ -23,13 +23,21 @@ _FIELDS = {
     "repairs": wholes,
     "repair_parameters": number_table,
     "repair_counts": wholes,
+    "n_improves": whole,
+    "improves": wholes,
+    "improve_parameters": number_table,
+    "improve_counts": wholes,
+    "improve_shares": numbers,  # of the steps that each is applied in
 }
 tables_type = StructType("neuralns.Tables", _FIELDS, constants=_FIELDS)
+
+MOST_IMPROVES = 60
+"""Most improve operators of a portfolio: which of them a step applied is noted in the bits of a number."""
 
 
 @dataclass(frozen=True)
 class Portfolio:
-    """An ordered choice of destroy and repair operators.
+    """An ordered choice of destroy and repair operators, and improve operators that are applied one after another.
 
     Examples
     --------
@@ -43,38 +51,53 @@ class Portfolio:
     name: str
     destroys: tuple[Operator, ...]
     repairs: tuple[Operator, ...]
+    improves: tuple[Operator, ...] = ()
 
     def __post_init__(self) -> None:
         for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
             if not entries:
                 raise InputError(f"portfolio {self.name!r} has no {phase} operator.")
-        names = [entry.name for entry in (*self.destroys, *self.repairs)]
-        for name in names:
-            if names.count(name) > 1:
+        if len(self.improves) > MOST_IMPROVES:
+            raise InputError(
+                f"portfolio {self.name!r} has {len(self.improves)} improve operators; {MOST_IMPROVES} at most."
+            )
+        for name in self.names:
+            if self.names.count(name) > 1:
                 raise InputError(f"portfolio {self.name!r} names operator {name!r} twice.")
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """All operators: destroy, repair, improve."""
+        return *self.destroys, *self.repairs, *self.improves
 
     @property
     def uses_history(self) -> bool:
         """Whether any operator reads the search's memory."""
-        return any(entry.uses_history for entry in (*self.destroys, *self.repairs))
+        return any(entry.uses_history for entry in self.operators)
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Names of the operators that a selector chooses among, the destroy operators first."""
+        return tuple(entry.name for entry in (*self.destroys, *self.repairs))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of all operators, the destroy operators first."""
-        return tuple(entry.name for entry in (*self.destroys, *self.repairs))
+        """Names of all operators, in the same order."""
+        return tuple(entry.name for entry in self.operators)
 
     @cached_property
     def tables(self) -> Struct:
         """Compiled operators as compiled functions take them (see `contract`)."""
         found: dict[str, Any] = {}
-        for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
+        for phase, entries in (("destroy", self.destroys), ("repair", self.repairs), ("improve", self.improves)):
             given = np.zeros((len(entries), MOST_PARAMETERS))
             for row, entry in enumerate(entries):
-                given[row, : len(entry.parameters)] = [value for _, value in entry.parameters]
+                given[row, : len(entry.arguments)] = entry.arguments
             found[f"n_{phase}s"] = len(entries)
             found[f"{phase}s"] = np.array([address_of(entry.compiled) for entry in entries], np.int64)
             found[f"{phase}_parameters"] = given
-            found[f"{phase}_counts"] = np.array([len(entry.parameters) for entry in entries], np.int64)
+            found[f"{phase}_counts"] = np.array([len(entry.arguments) for entry in entries], np.int64)
+        found["improve_shares"] = np.array([entry.share for entry in self.improves])
         return Struct(tables_type, **found)
 
 
@@ -136,7 +159,7 @@ def portfolio_named(name: str) -> Portfolio:
 
 
 def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
-    """Return a portfolio of operators given by name or as registered; repairs may stand anywhere in the list.
+    """Return a portfolio of operators given by name or as registered; the phases may be mixed in the list.
 
     The name of a portfolio stands for its members that are not in the list anyway.
     """
@@ -153,6 +176,7 @@ def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
         name,
         tuple(entry for entry in chosen if entry.phase == "destroy"),
         tuple(entry for entry in chosen if entry.phase == "repair"),
+        tuple(entry for entry in chosen if entry.phase == "improve"),
     )
 
 

@@ -18,11 +18,17 @@ from neuralns.errors import InputError, OperatorError
 from neuralns.operators.own_file import run_python_file
 from neuralns.routes.layout import state_type
 
-Phase = Literal["destroy", "repair"]
+Phase = Literal["destroy", "repair", "improve"]
 
-SIGNATURES = {"destroy": types.void(state_type, types.int64), "repair": types.void(state_type)}
+SIGNATURES = {
+    "destroy": types.void(state_type, types.int64),
+    "repair": types.void(state_type),
+    "improve": types.void(state_type),
+}
 """What operators take; their parameters follow as floats."""
-_ARGUMENTS = {"destroy": ("state", "quota"), "repair": ("state",)}
+_ARGUMENTS = {"destroy": ("state", "quota"), "repair": ("state",), "improve": ("state",)}
+SHARE = "share"
+"""The parameter that every improve operator has without taking it: the share of the steps that it is applied in."""
 
 
 @dataclass(frozen=True)
@@ -35,17 +41,17 @@ class Operator:
         What the command line, portfolios and policies call it, with the parameters that differ from their defaults:
         ``string:longest=20``.
     phase
-        ``destroy`` or ``repair``.
+        ``destroy``, ``repair`` or ``improve``.
     kind
         The paper's class: ``random``, ``greedy`` or ``related`` (or a word of your own).
     function
-        The Python function: ``(state, quota)`` for a destroy operator, ``(state)`` for a repair operator, then its
-        parameters.
+        The Python function: ``(state, quota)`` for a destroy operator, ``(state)`` for others, then its parameters.
     uses_history
         Whether it asks for the cost of the best solution seen with an arc (``seen_cost`` of the toolkit; the array
         behind it is laid out differently for large instances), which costs memory and time to keep.
     parameters
-        Names and values of its parameters.
+        Names and values of its parameters; those of an improve operator begin with the ``share`` of the steps that it
+        is applied in, which its function does not take.
     """
 
     name: str
@@ -63,12 +69,23 @@ class Operator:
     @property
     def compiled(self) -> Any:
         """The compiled function; an operator that does not compile is refused by name."""
-        signature = types.void(*SIGNATURES[self.phase].args, *(types.float64,) * len(self.parameters))
+        signature = types.void(*SIGNATURES[self.phase].args, *(types.float64,) * len(self.arguments))
         return compile_own(f"operator {self.name!r}", signature, self.function)
+
+    @property
+    def arguments(self) -> tuple[float, ...]:
+        """Values of the parameters that its function takes."""
+        taken = self.parameters[1:] if self.phase == "improve" else self.parameters
+        return tuple(value for _, value in taken)
+
+    @property
+    def share(self) -> float:
+        """Share of the steps that it is applied in, if it is chosen at all."""
+        return self.parameters[0][1] if self.phase == "improve" else 1.0
 
     def apply(self, *arguments: Any) -> None:
         """Apply the operator to a state (and a quota), with its parameters."""
-        self.compiled(*arguments, *(value for _, value in self.parameters))
+        self.compiled(*arguments, *self.arguments)
 
     def with_parameters(self, text: str) -> Operator:
         """Return the operator with other parameters.
@@ -88,7 +105,10 @@ class Operator:
                 values[name] = math.nan
             if not equals or not math.isfinite(values[name]):
                 raise InputError(f"operator {self.name!r}: {part!r} does not give a number, such as {name}=2.")
-        return replace(self, name=f"{self.name}:{text}", parameters=tuple(values.items()))
+        found = replace(self, name=f"{self.name}:{text}", parameters=tuple(values.items()))
+        if not 0.0 <= found.share <= 1.0:
+            raise InputError(f"operator {self.name!r}: share {found.share:g} must be from 0 to 1.")
+        return found
 
 
 _registry: dict[str, Operator] = {}
@@ -109,6 +129,16 @@ def repair(name: str, kind: str = "own", *, uses_history: bool = False) -> Calla
     return _register(name, "repair", kind, uses_history)
 
 
+def improve(name: str, kind: str = "own", *, uses_history: bool = False) -> Callable[[Callable[..., None]], Operator]:
+    """Register an improve operator: a function ``(state)`` that makes complete routes cheaper, after each repair.
+
+    It begins with the customers beside whom the step has changed something, ``state.touched[: state.n_touched]``, and
+    makes moves by `neuralns.operators.toolkit`, which add to them. Its parameter ``share``, which the function does not
+    take, is the share of the steps that it is applied in: ``mine:share=0.1``.
+    """
+    return _register(name, "improve", kind, uses_history)
+
+
 def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callable[[Callable[..., None]], Operator]:
     def decorate(function: Callable[..., None]) -> Operator:
         if not name or any(character in name for character in ",:/ "):
@@ -123,6 +153,10 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callabl
         for key, value in own.items():
             if not isinstance(value, int | float):
                 raise OperatorError(f"operator {name!r}: default {value!r} of parameter {key!r} is not a number.")
+        if phase == "improve":
+            if SHARE in own:
+                raise OperatorError(f"operator {name!r}: an improve operator has a parameter 'share' anyway.")
+            own = {SHARE: 1.0, **own}
         if len(own) > MOST_PARAMETERS:
             raise OperatorError(f"operator {name!r} has {len(own)} parameters; {MOST_PARAMETERS} at most.")
         known = _registry.get(name)
@@ -140,9 +174,9 @@ def _same_place(one: Callable[..., None], other: Callable[..., None]) -> bool:
 
 
 def operators() -> tuple[Operator, ...]:
-    """Return all registered operators, the destroy operators first, and of each phase the built-in ones first."""
+    """Return all registered operators: destroy, repair, improve; of each phase the built-in ones first."""
     _load_built_in()
-    return tuple(sorted(_registry.values(), key=lambda entry: entry.phase))
+    return tuple(sorted(_registry.values(), key=lambda entry: [*SIGNATURES].index(entry.phase)))
 
 
 def operator(name: str) -> Operator:
@@ -161,11 +195,14 @@ def load_operators(path: str | os.PathLike[str]) -> tuple[Operator, ...]:
     run_python_file(path)
     found = tuple(entry for name, entry in _registry.items() if before.get(name) is not entry)
     if not found:
-        raise InputError(f"{path}: registers no operator (use the decorators neuralns.destroy and neuralns.repair).")
+        raise InputError(f"{path}: registers no operator (use neuralns.destroy, neuralns.repair or neuralns.improve).")
     return found
 
 
-BUILT_IN = ("destroy.greedy", "repair.greedy", "repair.random", "destroy.random", "destroy.related", "destroy.strings")
+BUILT_IN = (
+    "destroy.greedy", "repair.greedy", "repair.random", "destroy.random", "destroy.related", "destroy.strings",
+    "improve.relocate", "improve.swap", "improve.two_opt",
+)  # fmt: skip
 """Modules that register operators when they are imported; `operators` lists in this order."""
 
 

@@ -10,7 +10,7 @@ from neuralns.operators.destroy.picking import (
     remove_route,
     select_largest,
 )
-from neuralns.operators.registry import destroy, repair
+from neuralns.operators.registry import destroy, improve, repair
 from neuralns.operators.repair.table import (
     fill_table,
     find_cheapest,
@@ -47,8 +47,10 @@ from neuralns.routes.evaluate import (
     worth,
 )
 from neuralns.routes.history import seen_cost
+from neuralns.routes.moves import arriving, leaving, leg, may_cross, try_cross, try_move, try_swap, try_tails, try_turn
 
 __all__ = [
+    "arriving",
     "beside",
     "best_insertion",
     "best_near",
@@ -62,13 +64,17 @@ __all__ = [
     "from_depot",
     "has_windows",
     "hopeless",
+    "improve",
     "insert",
     "insert_row",
     "insertion",
     "is_wanted",
     "join",
     "least_need",
+    "leaving",
+    "leg",
     "list_routes",
+    "may_cross",
     "may_fit",
     "may_run_out",
     "may_take",
@@ -95,5 +101,10 @@ __all__ = [
     "seen_cost",
     "select_largest",
     "start_of_service",
+    "try_cross",
+    "try_move",
+    "try_swap",
+    "try_tails",
+    "try_turn",
     "worth",
 ]  # fmt: skip

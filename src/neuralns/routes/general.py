@@ -23,7 +23,7 @@ from numba import types
 from neuralns.compiled.caching import compile_for, compiled, inlined
 from neuralns.compiled.calls import address_of, caller
 from neuralns.compiled.random import randint, random
-from neuralns.routes.journal import save_node, save_slot
+from neuralns.routes.journal import chain, save_node, save_slot
 from neuralns.routes.layout import state_type
 from neuralns.routes.measures import computed_distance, link, segment_of
 
@@ -1379,6 +1379,78 @@ def _load(state, end, slot, begin, _bound, _blink):
     return 0.0
 
 
+@inlined
+def driving(state, slot, tail, head):
+    """Return what a leg of a route costs, 0 standing for its depots; waiting and costs of one's own aside."""
+    kind = state.vehicle[slot]
+    base, tail, head = state.profile_rows[kind], _start(state, kind, tail), _end(state, kind, head)
+    cost = state.per_distance[kind] * _leg(state, base, tail, head)
+    if state.measured != 0:
+        cost += state.per_duration[kind] * _time(state, base, tail, head)
+    return cost
+
+
+@compiled
+def _planned(state, slot, begin, end):
+    """Return what part of a plan of `moves` costs as the route of a slot; infinite if it is not allowed."""
+    if begin == end:
+        return 0.0
+    for index in range(begin, end):
+        state.sequence[index - begin] = state.plan[index]
+    if state.shipments != 0 and not _has_whole_shipments(state, end - begin):
+        return np.inf
+    return _try(state, end - begin, state.vehicle[slot])
+
+
+def _lay(state, other, slot, middle, end, noise):
+    """Make the first ``middle`` of a plan the route of a slot, the rest that of another one (no other: below 0).
+
+    Only if that costs less; returns 1 if so. Routes that begin at different depots exchange nothing.
+    """
+    one, two, until = np.uint32(slot), np.uint32(max(other, 0)), np.int64(end)
+    before, after = state.route_cost[one], _planned(state, one, 0, middle)
+    if other >= 0 and after < np.inf:
+        if state.has_depots != 0 and state.start_depot[state.vehicle[one]] != state.start_depot[state.vehicle[two]]:
+            return 0.0
+        before += state.route_cost[two]
+        after += _planned(state, two, middle, until)
+    if not after < before - noise * abs(before):
+        return 0.0
+    save_slot(state, one)
+    _open_books(state, one)
+    if other >= 0:
+        save_slot(state, two)
+        _open_books(state, two)
+        _chain_plan(state, two, middle, until)
+    _chain_plan(state, one, 0, middle)
+    # Each keeps its vehicle: a cheaper one that is free now may be the other's. `settle` looks at them.
+    _close_books(state, one, False)
+    if other >= 0:
+        _close_books(state, two, False)
+    return 1.0
+
+
+@compiled
+def _chain_plan(state, slot, begin, end):
+    """Make part of a plan the chain of a route that is not in the books."""
+    kind = state.vehicle[slot]
+    base, before = state.profile_rows[kind], np.uint32(0)
+    if state.size[slot] > 0:
+        state.n_routes -= 1
+    for index in range(begin, end):
+        node = state.plan[index]
+        following = state.plan[index + 1] if index + 1 < end else np.uint32(0)
+        chain(state, slot, before, node, following, _leg(state, base, node, _end(state, kind, following)))
+        before = node
+    state.size[slot] = end - begin
+    state.first[slot] = np.uint32(0)
+    state.entry[slot] = 0.0
+    if end > begin:
+        state.n_routes += 1
+        state.first[slot] = state.plan[begin]
+        state.entry[slot] = _leg(state, base, state.start_node[kind], state.plan[begin])
+
+
 def _recompute(state, _customer, _slot, _place, _bound, _blink):
     """Return the cost of all routes and depots from scratch, and make the books anew."""
     total = 0.0
@@ -1403,11 +1475,11 @@ def _recompute(state, _customer, _slot, _place, _bound, _blink):
 
 RULES = (
     _best, _insertion, _near, _open, _removal, _random_place, _join, _remove, _insert, _tidy, _settle, _renew, _undo,
-    _load, _recompute,
+    _load, _recompute, _lay,
 )  # fmt: skip
 (
     BEST, INSERTION, NEAR, OPEN, REMOVAL, RANDOM_PLACE, JOIN, REMOVE, INSERT, TIDY, SETTLE, RENEW, UNDO, LOAD,
-    RECOMPUTE,
+    RECOMPUTE, LAY,
 ) = range(len(RULES))  # fmt: skip
 
 rule_signature = types.float64(state_type, types.int64, types.int64, types.int64, types.float64, types.float64)

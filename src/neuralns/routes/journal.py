@@ -1,6 +1,6 @@
 """Undo: nodes and slots are saved when they are first changed after a checkpoint, and brought back to the bit."""
 
-from neuralns.compiled.caching import compiled
+from neuralns.compiled.caching import compiled, inlined
 from neuralns.routes.layout import copy_node_back, copy_node_out, copy_slot_back, copy_slot_out
 
 
@@ -34,6 +34,33 @@ def save_slot(state, slot):
         state.saved_slot[index] = slot
         copy_slot_out(state, slot, index)
         state.n_saved_slots = index + 1
+
+
+@inlined
+def has_beside(state, node, before, after):
+    """Return whether a node has two others beside it on its route, in either direction."""
+    now_before, now_after = state.predecessor[node], state.successor[node]
+    return (now_before == before and now_after == after) or (now_before == after and now_after == before)
+
+
+@compiled
+def chain(state, slot, before, node, after, arc):
+    """Put a node on a route between two others; one that has other stops beside it than before is noted as touched."""
+    if (
+        state.predecessor[node] == before
+        and state.successor[node] == after
+        and state.route[node] == slot
+        and state.arc[node] == arc
+    ):
+        return
+    save_node(state, node)
+    if not has_beside(state, node, before, after) and state.n_touched < len(state.touched):
+        state.touched[state.n_touched] = node
+        state.n_touched += 1
+    state.predecessor[node] = before
+    state.successor[node] = after
+    state.route[node] = slot
+    state.arc[node] = arc
 
 
 @compiled

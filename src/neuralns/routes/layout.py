@@ -256,6 +256,10 @@ FIELDS = (
     Field("best_delta", "node"),
     Field("best_column", "node", types.int32),
     Field("row_limit", "node"),
+    # Customers of routes that a move of `moves` would make, and those whose neighbours on their routes have changed.
+    Field("plan", "node", _index),
+    Field("touched", "node", _index),
+    Field("n_touched", "once", whole),
     Field("random", "word", types.uint64),
 )
 

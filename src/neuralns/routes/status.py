@@ -22,6 +22,8 @@ status_type = StructType(
         "since_best": whole,  # of these, since the best solution was found
         "since_gain": whole,  # of these, since F last fell
         "quota": whole,  # customers to remove at a time
+        "ran": whole,  # which improve operators the last step applied: bits 1, 2, 4, ..., in their order
+        "lowered": whole,  # which of them lowered F
         "running": whole,  # which function of the portfolio, the selector and so on was called last (see `search.step`)
     },
 )
@@ -34,5 +36,6 @@ def new_status() -> Struct:
     """Return the status of a run that has not begun."""
     return Struct(
         status_type, start=0.0, current=0.0, best=0.0, candidate=0.0, threshold=math.inf, temperature=0.0, left=1.0,
-        gain=0.0, acceptance=1.0, iteration=0, since_best=0, since_gain=0, quota=1, running=0,
+        gain=0.0, acceptance=1.0, iteration=0, since_best=0, since_gain=0, quota=1, ran=0, lowered=0,
+        running=0,
     )  # fmt: skip

@@ -66,6 +66,7 @@ run_type = StructType(
         "times": numbers,  # ticks spent on deciding, and in all, of the iterations timed
         "destroy_counts": _counts,
         "repair_counts": _counts,
+        "improve_counts": _counts,
         # The best routes: their slots, the first customer and the vehicle of each slot, who follows each customer.
         "routes": whole,
         "slots": _row,
@@ -189,6 +190,11 @@ def _run(state, tables, run, iterations):
         for level in range(outcome):
             run.destroy_counts[destroy, level + 1] += 1
             run.repair_counts[repair, level + 1] += 1
+        for choice in range(tables.n_improves):
+            if (status.ran >> choice) & 1:
+                run.improve_counts[choice, USED] += 1
+                for level in range(outcome if (status.lowered >> choice) & 1 else 0):
+                    run.improve_counts[choice, level + 1] += 1
         run.total += status.current
         if outcome != REJECTED:
             _note_changes(state, run)

@@ -78,8 +78,7 @@ class Message:
     vehicles: tuple[int, ...]
     current_routes: Routes | None
     reason: str | None
-    destroy_counts: npt.NDArray[np.int64]
-    repair_counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
     decision_times: tuple[float, float] | None
 
 
@@ -515,7 +514,6 @@ def _message_of(search: Search, number: int, with_best: bool, with_current: bool
         () if best is None else best.vehicles,
         search.current().routes if with_current and search.standing[0] == 0 else None,
         search.reason_to_stop(),
-        search.destroy_counts.copy(),
-        search.repair_counts.copy(),
+        search.counts,
         search.decision_times,
     )

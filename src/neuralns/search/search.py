@@ -24,7 +24,7 @@ from neuralns.routes.evaluate import count_missing
 from neuralns.routes.transfer import do_without_route, load_solution, new_state, solution_of, unflatten
 from neuralns.search import loop
 from neuralns.search.setup import Setup
-from neuralns.search.step import CHOOSING, UPDATING, called
+from neuralns.search.step import CHOOSING, UPDATING, called, chosen
 from neuralns.search.stopping import Stop
 from neuralns.selection.in_python import Outcome, Situation
 from neuralns.selection.selector import new_memory_of
@@ -139,7 +139,8 @@ class Search:
             low=low, high=high, pauses=self._on_best is not None, fewest=0, origin=0, hot=1.0, log_rate=0.0, left=1.0,
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,
             times=np.zeros(2), destroy_counts=np.zeros((len(setup.portfolio.destroys), 4), np.int64),
-            repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64), routes=0, left_out=0, found=0,
+            repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64),
+            improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64), routes=0, left_out=0, found=0,
             stopped=0, operator=0, n_changed=loop.ALL_CHANGED, is_changed=np.zeros(customers + 1, np.uint8),
             **{name: np.zeros(customers + 1, np.int32) for name in loop.KEPT},
         )  # fmt: skip
@@ -182,6 +183,16 @@ class Search:
         return np.asarray(self._run.repair_counts)
 
     @property
+    def improve_counts(self) -> npt.NDArray[np.int64]:
+        """How often each improve operator was used, and lowered the cost of candidates accepted, better, best."""
+        return np.asarray(self._run.improve_counts)
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """The counts of all operators, in the order of the portfolio."""
+        return np.concatenate([self.destroy_counts, self.repair_counts, self.improve_counts])
+
+    @property
     def decision_times(self) -> tuple[float, float] | None:
         """Time spent on deciding, and in all, in units of its own; None where it cannot be measured."""
         if self.setup.selector.asked_every > 0:
@@ -212,8 +223,9 @@ class Search:
                 running, said = self._failure
                 raise GivenUpError(self.called(running), said)
             if code != FINE:
+                choice = chosen(code, self._run.operator, self._status)
                 raise broken_contract(
-                    code, setup.portfolio, setup.selector.name, self._run.operator, self._status.quota, self._state
+                    code, setup.portfolio, setup.selector.name, choice, self._status.quota, self._state
                 )
             if not self._run.found:
                 break
@@ -281,7 +293,7 @@ class Search:
 
     def progress(self) -> Progress:
         """Return where the search stands."""
-        uses = [*self.destroy_counts[:, loop.USED].tolist(), *self.repair_counts[:, loop.USED].tolist()]
+        uses = self.counts[:, loop.USED].tolist()
         return Progress(
             self.setup.instance,
             self.setup.stop,

@@ -123,7 +123,7 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
     known = selector.made_for()
     strongest = "modern" if instance is None else _strongest(instance)
     for portfolio in map(portfolio_named, (strongest, "modern", "paper")):
-        if not known or set(known) == set(portfolio.names):
+        if not known or set(known) == set(portfolio.actions):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
-import numpy.typing as npt
 
 from neuralns.errors import GivenUpError, InputError, InputWarning
 from neuralns.operators.portfolio import Portfolio
@@ -210,7 +209,7 @@ def solve(
                         reason = search.reason_to_stop()
                         reason = watch(search.progress()) or reason
             best, iterations = search.best(), search.iteration
-            destroy_counts, repair_counts = search.destroy_counts, search.repair_counts
+            counts = search.counts
             times = [search.decision_times]
         else:
             best, messages, reason = run_in_parallel(
@@ -218,8 +217,7 @@ def solve(
             )
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
-            destroy_counts = np.sum([message.destroy_counts for message in messages], axis=0)
-            repair_counts = np.sum([message.repair_counts for message in messages], axis=0)
+            counts = np.sum([message.counts for message in messages], axis=0)
         runtime = perf_counter() - begin
     if isinstance(reason, GivenUpError):
         warnings.warn(reason.but("this is the best found before"), InputWarning, stacklevel=2)
@@ -236,7 +234,10 @@ def solve(
         reason,
         selector.name,
         operators.name,
-        _uses_of(operators, destroy_counts, repair_counts),
+        tuple(
+            OperatorUse(entry.name, entry.phase, *row)
+            for entry, row in zip(operators.operators, counts.tolist(), strict=True)
+        ),
         trace,
         _share(times),
     )
@@ -247,11 +248,3 @@ def _share(times: Sequence[tuple[float, float] | None]) -> float | None:
     known = [each for each in times if each is not None]
     total = sum(each[1] for each in known)
     return sum(each[0] for each in known) / total if total > 0 else None
-
-
-def _uses_of(
-    portfolio: Portfolio, destroy_counts: npt.NDArray[np.int64], repair_counts: npt.NDArray[np.int64]
-) -> tuple[OperatorUse, ...]:
-    rows = [*zip(portfolio.destroys, destroy_counts.tolist(), strict=True)]
-    rows += [*zip(portfolio.repairs, repair_counts.tolist(), strict=True)]
-    return tuple(OperatorUse(entry.name, entry.phase, *row) for entry, row in rows)

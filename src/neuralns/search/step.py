@@ -1,4 +1,4 @@
-"""One iteration of ALNS, the only one there is: select, destroy, repair, accept or undo, note the outcome.
+"""One iteration of ALNS, the only one there is: select, destroy, repair, improve, accept or undo, note the outcome.
 
 It comes in two halves, because agents outside the compiled world choose the repair operator when they have seen what
 the destroy operator left. Search, lanes, baselines and training are made of them.
@@ -11,19 +11,21 @@ from typing import Any
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.clock import ticks
-from neuralns.operators.contract import FINE, apply_destroy, apply_repair
+from neuralns.compiled.random import random
+from neuralns.operators.contract import FINE, WRONG_IMPROVE, apply_destroy, apply_improve, apply_repair
 from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
 from neuralns.routes.evaluate import GENERAL, PLAIN, ask, hopeless, is_on_time
 from neuralns.routes.general import SETTLE, TIDY
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
+from neuralns.routes.moves import touch
 from neuralns.search.acceptance.rule import draw_threshold, is_accepted
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR, call_choose, call_update
 
 NOISE = 1e-11
 """A difference of costs below this share of them is the rounding of sums, not a change of the routes."""
-CHOOSING, DESTROYING, REPAIRING, ACCEPTING, UPDATING, STOPPING = range(6)
+CHOOSING, DESTROYING, REPAIRING, ACCEPTING, UPDATING, STOPPING, IMPROVING = range(7)
 """What ``status.running`` holds: which kind of function was called last, and ``KINDS`` times its index."""
 KINDS = 8
 RECENT = 0.01
@@ -43,7 +45,10 @@ def begin_step(state, tables, destroy, quota):
 
 @inlined
 def end_step(state, tables, repair, accepts):
-    """Insert the removed customers by a repair operator and settle; return a code of `contract` and the outcome."""
+    """Insert the removed customers by a repair operator, improve the routes and settle.
+
+    Returns a code of `contract` and the outcome.
+    """
     if state.kind == GENERAL:
         ask(state, TIDY, 0)
     state.status.running = ACCEPTING
@@ -54,7 +59,38 @@ def end_step(state, tables, repair, accepts):
     code = apply_repair(state, tables, repair)
     if code != FINE:
         return code, REJECTED
+    if tables.n_improves > 0:
+        code = _improve(state, tables)
+        if code != FINE:
+            return code, REJECTED
     return FINE, _settle(state, accepts)
+
+
+@compiled
+def _improve(state, tables):
+    """Apply the improve operators, each in its share of the steps, to routes that may be accepted.
+
+    Returns a code of `contract`.
+    """
+    status = state.status
+    status.ran = status.lowered = 0
+    if state.cost > status.threshold or (state.n_removed > 0 and hopeless(state)):
+        return FINE
+    for choice in range(tables.n_improves):
+        share = tables.improve_shares[choice]
+        if share < 1.0 and random(state) >= share:
+            continue
+        if status.ran == 0:
+            touch(state)
+        before = state.cost
+        status.running = IMPROVING + KINDS * choice
+        code = apply_improve(state, tables, choice)
+        if code != FINE:
+            return code
+        status.ran |= 1 << choice
+        if state.cost < before:
+            status.lowered |= 1 << choice
+    return FINE
 
 
 @inlined
@@ -96,6 +132,11 @@ def _settle(state, accepts):
     return outcome
 
 
+def chosen(code: int, choice: int, status: Any) -> int:
+    """Return which operator broke its contract: the one chosen, or the improve operator that was called last."""
+    return int(status.running) // KINDS if code >= WRONG_IMPROVE else choice
+
+
 def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, rules: Sequence[Any] = ()) -> str:
     """Return which function ``status.running`` means, as sentences name it: ``operator 'mine'``."""
     index, kind = divmod(running, KINDS)
@@ -103,6 +144,8 @@ def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, r
         return f"operator {portfolio.destroys[index].name!r}"
     if kind == REPAIRING:
         return f"operator {portfolio.repairs[index].name!r}"
+    if kind == IMPROVING:
+        return f"operator {portfolio.improves[index].name!r}"
     if kind == ACCEPTING:
         return f"acceptance rule {type(acceptance).__name__!r}"
     if kind == STOPPING:

@@ -36,7 +36,7 @@ Found = TypeVar("Found")
 def has_own_functions(setup: Setup) -> bool:
     """Return whether any function of a search comes from outside the package."""
     selector = type(setup.selector)
-    functions: list[Any] = [entry.function for entry in (*setup.portfolio.destroys, *setup.portfolio.repairs)]
+    functions: list[Any] = [entry.function for entry in setup.portfolio.operators]
     functions += [selector.choose, selector.update, setup.acceptance.function]
     functions += [rule.function for rule in setup.stop.rules]
     return setup.selector.asked_every > 0 or any(map(is_own, functions))

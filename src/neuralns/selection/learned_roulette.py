@@ -42,7 +42,7 @@ class LearnedRoulette(Selector):
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         known = dict(zip(self.operators, self.weights, strict=True))
-        for name in portfolio.names:
+        for name in portfolio.actions:
             if name not in known:
                 raise InputError(
                     f"selector {self.name!r} was trained without operator {name!r} of portfolio {portfolio.name!r}."
@@ -50,7 +50,7 @@ class LearnedRoulette(Selector):
         return self.new_memory(
             n_destroys=len(portfolio.destroys),
             n_repairs=len(portfolio.repairs),
-            weights=np.array([known[name] for name in portfolio.names], dtype=np.float64),
+            weights=np.array([known[name] for name in portfolio.actions], dtype=np.float64),
         )
 
     @staticmethod
@@ -67,7 +67,7 @@ class LearnedRoulette(Selector):
             "destroy": [entry.name for entry in portfolio.destroys],
             "repair": [entry.name for entry in portfolio.repairs],
         }
-        values = np.array([known[name] for name in portfolio.names])
+        values = np.array([known[name] for name in portfolio.actions])
         return Policy({"network": "lrw", "operators": names, **card}, {"weights": values})
 
 

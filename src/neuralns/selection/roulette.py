@@ -81,14 +81,14 @@ class Roulette(Selector):
         )
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
-        operators = len(portfolio.names)
+        operators = len(portfolio.actions)
         weights = np.ones(operators)
         if self.learned is not None:
-            for name in portfolio.names:
+            for name in portfolio.actions:
                 if name not in self.learned:
                     raise InputError(f"selector {self.name!r} was trained without operator {name!r}.")
             for first, last in ((0, len(portfolio.destroys)), (len(portfolio.destroys), operators)):
-                values = np.array([self.learned[name] for name in portfolio.names[first:last]])
+                values = np.array([self.learned[name] for name in portfolio.actions[first:last]])
                 scale = self.scores[1] / values.mean() if values.mean() > 0 else 1.0
                 weights[first:last] = np.maximum(values * scale, 1e-9)
         return self.new_memory(
