@@ -50,7 +50,7 @@ def test_a_comparison_prints_one_json_object_and_nothing_else() -> None:
         assert row["iterations"] == 30
         assert 0 <= row["decision_time_share"] <= 1
     assert [row["selector"] for row in found["verdicts"]] == names
-    assert [row["portfolio"] for row in found["verdicts"]] == [PORTFOLIO, PORTFOLIO, "modern"]
+    assert [row["portfolio"] for row in found["verdicts"]] == [PORTFOLIO, PORTFOLIO, "plain"]
     reference, other, _ = found["verdicts"]
     assert set(reference) == set(other) == VERDICT
     assert reference["difference"] == 0
@@ -75,7 +75,7 @@ def test_the_tables_hold_the_figures() -> None:
     assert "against random" in " ".join(verdicts[0])
     reference, other, plain = (" ".join(row).split() for row in verdicts[1:4])
     first, second, _ = figures["verdicts"]
-    assert plain[:2] == ["solve", "modern"]
+    assert plain[:2] == ["solve", "plain"]
     assert reference == ["random", PORTFOLIO, f"{first['excess']:.3f}", "%"]
     assert other == [
         "fixed:zone/greedy", PORTFOLIO, f"{second['excess']:.3f}", "%", f"{second['difference']:+.3f}", "±",
@@ -97,7 +97,7 @@ def test_a_policy_is_compared_with_plain_solve_as_it_was_made(tmp_path: Path) ->
     compared("P-n16-k8", "--selectors", f"{tmp_path}/mine.policy", "--iterations", 30, "--seeds", 1, "-o", table)
     assert [(row.selector, row.conditions) for row in read_rows(table, Run)] == [
         (f"{tmp_path}/mine.policy", "30 iterations; own; default scale; from savings"),
-        ("solve", "30 iterations; modern; default scale; from savings"),
+        ("solve", "30 iterations; plain; default scale; from savings"),
     ]
 
 
@@ -169,7 +169,7 @@ def test_options_reach_the_searches(tmp_path: Path) -> None:
     conditions = "0.01 s; paper; scale 2-3; from savings"
     assert [(row.instance, row.customers, row.conditions) for row in rows] == [
         *[("E-n22-k4:10", 10, conditions)] * 2,
-        ("E-n22-k4:10", 10, "0.01 s; modern; default scale; from savings"),
+        ("E-n22-k4:10", 10, "0.01 s; plain; default scale; from savings"),
     ]
 
 

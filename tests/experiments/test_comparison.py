@@ -139,9 +139,9 @@ def test_named_selectors_are_joined_by_plain_solve() -> None:
         "ucb",
         "30 iterations; zone,random-node,greedy; scale 2; from savings",
     )
-    assert (plain.selector, plain.conditions) == ("solve", "30 iterations; modern; default scale; from savings")
+    assert (plain.selector, plain.conditions) == ("solve", "30 iterations; plain; default scale; from savings")
     assert plain.cost == solve(INSTANCES[0], STOP, seed=5).cost
-    assert found.portfolios == {"ucb": PORTFOLIO.name, "solve": "modern"}
+    assert found.portfolios == {"ucb": PORTFOLIO.name, "solve": "plain"}
 
 
 @pytest.mark.parametrize("names", ["random,ucb", "ucb,solve"])
@@ -160,7 +160,7 @@ def test_each_selector_has_what_it_was_made_for() -> None:
     policy = PolicySelector(Policy({**made.card, "scale": 3}, made.tensors), name="mine")
     chosen = {"mine": policy, "pair": Fixed("pair", "regret-2"), "ucb": AlphaUCB()}
     found = compare(INSTANCES[:1], chosen, STOP, [5])
-    assert found.portfolios == {"mine": "own", "pair": "pair,regret-2", "ucb": "modern"}
+    assert found.portfolios == {"mine": "own", "pair": "pair,regret-2", "ucb": "plain"}
     for run in found.runs:
         assert run.cost == solve(INSTANCES[0], STOP, selector=chosen[run.selector], seed=5).cost
     same = compare(INSTANCES[:1], {"mine": policy, "zone": SELECTORS["zone"]}, STOP, 1, PORTFOLIO)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ from neuralns.search.setup import (
     portfolio_of,
     prepare,
     quotas_of,
+    strongest_for,
 )
 from neuralns.selection.learned_roulette import LearnedRoulette
 from policies import constant_policy
@@ -59,8 +61,8 @@ INSTANCE = read("E-n22-k4")
 @pytest.mark.parametrize(
     ("selector", "portfolio", "operators"),
     [
-        (Uniform(), "modern", portfolio_named("modern").names),
-        (Roulette(), "modern", portfolio_named("modern").names),
+        (Uniform(), "plain", portfolio_named("plain").names),
+        (Roulette(), "plain", portfolio_named("plain").names),
         (Fixed("zone", "greedy"), "zone,greedy", ("zone", "greedy")),
         (PolicySelector(constant_policy("paper", [0.0] * 14)), "paper", portfolio_named("paper").names),
         (PolicySelector(constant_policy("zone,cluster,greedy", [0.0] * 3)), "own", ("zone", "cluster", "greedy")),
@@ -86,6 +88,19 @@ def test_a_portfolio_is_chosen_by_name_list_or_itself() -> None:
     assert portfolio_of(None).name == portfolio_of(None, Uniform()).name == "modern"
     assert portfolio_of(None, Fixed("zone", "greedy")).names == ("zone", "greedy")
     assert portfolio_of("paper", Fixed("zone", "greedy")).name == "paper"
+
+
+@pytest.mark.parametrize(
+    ("customers", "capacity", "portfolio"),
+    [(60, 10, "plain"), (79, 40, "plain"), (80, 40, "long"), (60, 0, "long"), (1999, 10, "plain"), (2000, 10, "large")],
+)
+def test_the_default_fits_the_size_of_an_instance_and_the_length_of_its_routes(
+    customers: int, capacity: float, portfolio: str
+) -> None:
+    points = np.arange(2 * (customers + 1)).reshape(-1, 2)
+    instance = Instance("sized", [0, *[1 if capacity else 0] * customers], capacity or 1, points)
+    assert strongest_for(instance) == portfolio
+    assert strongest_for(replace(instance, windows=[(0, 1e9)] * (customers + 1))) == "windows"
 
 
 def test_a_policy_of_a_named_portfolio_gets_it_in_its_order() -> None:
@@ -144,7 +159,7 @@ def test_a_start_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 def test_what_is_left_out_is_the_default() -> None:
     setup = make_setup(INSTANCE, MaxIterations(10))
     assert setup.selector == Uniform()
-    assert setup.portfolio == portfolio_named("modern")
+    assert setup.portfolio == portfolio_named("plain")
     assert setup.acceptance == SimulatedAnnealing()
     assert setup.initial == savings(INSTANCE)
     assert setup.quotas == (1, 20)

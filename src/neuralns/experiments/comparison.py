@@ -25,7 +25,7 @@ from neuralns.operators.portfolio import Portfolio, portfolio_named
 from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
-from neuralns.search.setup import Scale, portfolio_of
+from neuralns.search.setup import DEFAULTS, Scale, portfolio_of
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.trials import Trials
@@ -56,7 +56,7 @@ class Contestant:
     @property
     def is_plain(self) -> bool:
         """Whether its searches are those of `neuralns.solve` with all its defaults."""
-        plain = {portfolio_of(None).names, portfolio_named("windows").names}
+        plain = {portfolio_named(name).names for name in DEFAULTS}
         return self.selector == Uniform() and self.portfolio.names in plain and self.scale is None
 
 
@@ -190,7 +190,7 @@ def compare(
         _selectors_named(selectors, temperature, decide_every) if isinstance(selectors, str) else selectors
     )
     # What `solve` would take; one portfolio for all, as the instances of a comparison are of one kind.
-    typical = next((problem for problem in problems if problem.timed), None)
+    typical = next((problem for problem in problems if problem.timed), problems[0] if problems else None)
     plain = Contestant(Uniform(), portfolio_of(None, None, typical))
     chosen = {
         name: plain if name == SOLVE and isinstance(selectors, str)

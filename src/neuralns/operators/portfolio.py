@@ -120,26 +120,30 @@ PAPER_REPAIRS = ("greedy", "regret-2")
 
 # What makes the solver strong, and the candidates that did not earn a place beside it (`neuralns bench ablation`).
 MODERN = ("string", "blinks", "regret-2")
-# Long routes: strings kept together, and looks at all places of a route cost too much.
-LONG = ("string:keep=0.5", "blinks:near=50")
+# Where lengths and loads are all: the same, and ends of routes are exchanged; many customers need repairs that look
+# near, and on long routes strings must stay together.
+PLAIN = (*MODERN, "2-opt-star")
+LARGE = ("string", "blinks:near=50", "2-opt-star")
+LONG = ("string:keep=0.5", "blinks:near=50", "2-opt-star")
 # With windows what is best differs from one class of instances to the next, so that a varied choice is strongest.
 WINDOWS = (
     "string", "string:longest=20", "string:longest=40", "string:longest=20:keep=0.01", "string:longest=5:keep=0.01",
     "blinks", "blinks:rate=0.05:near=40",
 )  # fmt: skip
 MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
+_NAMED = {
+    "modern": MODERN,
+    "modern-all": MODERN_CANDIDATES,
+    "plain": PLAIN,
+    "large": LARGE,
+    "long": LONG,
+    "windows": WINDOWS,
+}
 
 
 def portfolio_names() -> tuple[str, ...]:
     """Return the names of the named portfolios."""
-    return (
-        "modern",
-        "modern-all",
-        "long",
-        "windows",
-        "paper",
-        *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)),
-    )
+    return (*_NAMED, "paper", *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)))
 
 
 def portfolio_named(name: str) -> Portfolio:
@@ -153,7 +157,7 @@ def portfolio_named(name: str) -> Portfolio:
     if "," in name:
         return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
     raise InputError(
-        f"portfolio {name!r} is not known; choose modern, modern-all, long, windows, paper or paper-2 to "
+        f"portfolio {name!r} is not known; choose {', '.join(_NAMED)}, paper or paper-2 to "
         f"paper-{len(PAPER_DESTROYS)}, or list operators separated by commas."
     )
 
@@ -182,13 +186,7 @@ def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
 
 def _members(name: str) -> tuple[str, ...]:
     """Return the names of the operators of a named portfolio."""
-    if name == "modern":
-        return MODERN
-    if name == "modern-all":
-        return MODERN_CANDIDATES
-    if name == "long":
-        return LONG
-    if name == "windows":
-        return WINDOWS
+    if name in _NAMED:
+        return _NAMED[name]
     size = len(PAPER_DESTROYS) if name == "paper" else int(name.removeprefix("paper-"))
     return (*PAPER_DESTROYS[:size], *PAPER_REPAIRS)

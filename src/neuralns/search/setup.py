@@ -30,8 +30,10 @@ from neuralns.selection.uniform import Uniform
 DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
 """Fewest and most customers to remove in an iteration, drawn uniformly; the latter with windows or fleets."""
 
-LONG_ROUTE = 40
-"""From so many customers of a full vehicle on, routes are long."""
+DEFAULTS = ("plain", "large", "long", "windows")
+"""Portfolios of searches where none is given (see `strongest_for`)."""
+LONG_ROUTE, MANY_CUSTOMERS = 40, 2000
+"""From so many customers of a full vehicle on, routes are long; from so many in all on, an instance is large."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
@@ -121,19 +123,22 @@ def portfolio_of(
 def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portfolio:
     """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
     known = selector.made_for()
-    strongest = "modern" if instance is None else _strongest(instance)
-    for portfolio in map(portfolio_named, (strongest, "modern", "paper")):
-        if not known or set(known) == set(portfolio.actions):
+    if not known:
+        return portfolio_named("modern" if instance is None else strongest_for(instance))
+    for portfolio in map(portfolio_named, ("modern", "windows", "paper")):
+        if set(known) == set(portfolio.actions):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
 
 
-def _strongest(instance: Instance) -> str:
-    """Return the name of the portfolio that is best for a kind of instance."""
+def strongest_for(instance: Instance) -> str:
+    """Return the name of the portfolio that is best for a kind of instance (docs/benchmarks.md)."""
     if instance.timed or instance.general:
         return "windows"
     full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))
-    return "long" if instance.customers >= LONG_ROUTE * max(1, full) else "modern"
+    if instance.customers >= LONG_ROUTE * max(1, full):
+        return "long"
+    return "large" if instance.customers >= MANY_CUSTOMERS else "plain"
 
 
 def initial_solution(
