@@ -100,7 +100,7 @@ def test_the_default_fits_the_size_of_an_instance_and_the_length_of_its_routes(
     points = np.arange(2 * (customers + 1)).reshape(-1, 2)
     instance = Instance("sized", [0, *[1 if capacity else 0] * customers], capacity or 1, points)
     assert strongest_for(instance) == portfolio
-    assert strongest_for(replace(instance, windows=[(0, 1e9)] * (customers + 1))) == "windows"
+    assert strongest_for(replace(instance, windows=np.array([(0.0, 1e9)] * (customers + 1)))) == "windows"
 
 
 def test_a_policy_of_a_named_portfolio_gets_it_in_its_order() -> None:
