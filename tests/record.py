@@ -100,12 +100,16 @@ def solved() -> dict[str, Callable[[], Entry]]:
     for name, instance in (("100 customers", hundred), ("by direction", lopsided)):
         found[f"all operators, {name}"] = partial(routes, instance, 1500, portfolio=everybody, seed=4)
     for rule in (SimulatedAnnealing(50.0, 1.0), RecordToRecord(), RecordToRecord(20, 20), HillClimbing(), Always()):
-        found[f"accepting by {rule}"] = partial(routes, hundred, 1500, acceptance=rule, seed=5)
-    found["two workers"] = partial(routes, hundred, 4000, workers=2, seed=6)
+        found[f"accepting by {rule}"] = partial(routes, hundred, 1500, acceptance=rule, portfolio="modern", seed=5)
+    found["two workers"] = partial(routes, hundred, 4000, workers=2, portfolio="modern", seed=6)
     found["two workers, paper"] = partial(routes, hundred, 2000, workers=2, portfolio="paper", seed=6)
-    found["until nothing improves"] = partial(routes, hundred, 0, stop=NoImprovement(400), seed=7)
-    found["from random tours, scale 5 to 30"] = partial(routes, hundred, 1500, initial="random", scale=(5, 30), seed=8)
-    found["from insertion, scale 0.2"] = partial(routes, hundred, 1000, initial="insertion", scale=0.2, seed=8)
+    found["until nothing improves"] = partial(routes, hundred, 0, stop=NoImprovement(400), portfolio="modern", seed=7)
+    found["from random tours, scale 5 to 30"] = partial(
+        routes, hundred, 1500, initial="random", scale=(5, 30), portfolio="modern", seed=8
+    )
+    found["from insertion, scale 0.2"] = partial(
+        routes, hundred, 1000, initial="insertion", scale=0.2, portfolio="modern", seed=8
+    )
     return found
 
 

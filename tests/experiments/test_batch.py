@@ -55,7 +55,7 @@ NAMES = ("E-n22-k4", "A-n32-k5", "E-n51-k5")
 
 
 def problem(source: str) -> Problem:
-    return Problem(read(source), portfolio_named("modern"), write_solution)
+    return Problem(read(source), portfolio_named("plain"), write_solution)
 
 
 def recipe(iterations: int = 100, stop: Stop | None = None, **choices: Any) -> Recipe:
@@ -144,7 +144,7 @@ def test_costs_of_routes_travel_to_processes() -> None:
     )
     (row,) = run_batch(["c.json"], recipe(), Path("results.csv"), workers=1)
     assert row.fault == ""
-    assert row.cost == solve("c.json", MaxIterations(100), portfolio="modern").cost
+    assert row.cost == solve("c.json", MaxIterations(100), portfolio="plain").cost
 
 
 @pytest.mark.usefixtures("here")

@@ -720,7 +720,7 @@ def test_an_operator_that_breaks_its_contract_is_named(portfolio: str, sentence:
     with pytest.raises(OperatorError, match=f"^{re.escape(sentence)}$"):
         lanes.play(Uniform())
     lanes.reset(mdp.start_tours("train", 3), episode_seeds(0, 3))
-    if "forgetful" in portfolio:
+    if "zone" in portfolio:
         lanes.step(np.zeros(3, np.int64))
     with pytest.raises(OperatorError, match=f"^{re.escape(sentence)}$"):
         lanes.step(lanes.action_mask.argmax(axis=1))
