@@ -278,6 +278,7 @@ def test_routes_that_break_a_rule_are_no_result(files: list[str], monkeypatch: p
         ),
         ({"solutions": "{folder}/{name}.txt"}, "a.txt: the file name must end with .sol or .json or .csv."),
         ({"solutions": "{folder}/{name}.json"}, "a.json: exists and was not written by neuralns; choose another name."),
+        ({"solutions": "{folder}/results.csv"}, "results.csv: the routes of a.json would go to the file of results; "),
         ({"solutions": "absent/{name}.sol"}, "absent/a.sol: folder "),
         ({"workers": 0}, "number of workers 0 must be at least 1."),
         ({"workers": 1, "cluster": "tcp://host:1"}, "work goes to processes here (--workers) or to a cluster (--"),

@@ -15,6 +15,8 @@ def test_a_list_beside_an_instance_is_found_by_the_name_of_its_file(tmp_path: Pa
     (tmp_path / "best_known.csv").write_text("instance, vehicles,cost\nlc101,10,828.94\n\nlr101, 19,1650.8\n")
     assert best_known_beside(tmp_path / "lr101.txt") == BestKnown(19, 1650.8)
     assert best_known_beside(tmp_path / "other.txt") is None
+    (tmp_path / "best_known.csv").write_text("instance,best_known\nlr101,1650.8\n")
+    assert best_known_beside(tmp_path / "lr101.txt") is None
 
 
 @pytest.mark.parametrize(

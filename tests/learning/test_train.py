@@ -95,6 +95,7 @@ def test_a_preset_is_changed_only_where_asked() -> None:
         ({"preset": "weak"}, "preset 'weak' is not known"),
         ({"seeds": 0}, "0 seeds asked for; at least 1 is needed."),
         ({"acceptance": "never"}, "acceptance 'never' is not known; choose always, improving, annealing."),
+        ({"portfolio": "plain"}, "portfolio 'plain' has improve operators .2-opt-star., which a policy does not bring"),
     ],
 )
 def test_what_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:

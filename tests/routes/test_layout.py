@@ -81,8 +81,8 @@ def test_a_field_is_declared_once() -> None:
 
 def test_what_routes_consist_of_is_saved_and_copied() -> None:
     assert set(names(JOURNALLED)) == {
-        "successor", "predecessor", "route", "arc", "arriving", "first", "entry", "size", "load", "length", "duration", "vehicle",
-        "route_cost", "n_routes", "cost",
+        "successor", "predecessor", "route", "arc", "arriving", "first", "entry", "size", "load", "length", "duration",
+        "vehicle", "route_cost", "n_routes", "cost",
     }  # fmt: skip
     assert all(field.copied for field in JOURNALLED)
 

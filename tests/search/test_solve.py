@@ -293,6 +293,7 @@ def test_the_best_fixed_pair_is_found_first_within_the_limit() -> None:
     assert sorted(use.used for use in result.operators) == [0, 0, 800, 800]
     again = solve("E-n22-k4", MaxIterations(1000), selector="best-fixed", portfolio="zone,string,greedy,blinks")
     assert (again.selector, again.routes) == (result.selector, result.routes)
+    assert "2-opt-star" in {use.name for use in solve("E-n22-k4", MaxIterations(50), selector="best-fixed").operators}
 
 
 def test_the_limits_of_time_count_the_trials() -> None:

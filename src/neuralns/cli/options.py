@@ -45,8 +45,8 @@ PortfolioName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|a,b,c",
-        help="modern, paper, paper-2 ... paper-12, or operators by name (string:longest=20 sets a parameter); "
-        "modern (with windows or fleets: windows), or all that a policy knows, by default.",
+        help="modern, plain, large, long, windows, paper, paper-2 ... paper-12, or operators by name "
+        "(string:longest=20 sets a parameter); by default the one for the instance, or all that a policy knows.",
     ),
 ]
 JoiningOperators = Annotated[

@@ -155,7 +155,7 @@ def run_batch(
         source: Job("solve", {"file": source, "content": _digest(source), **recipe.settings})
         for source in dict.fromkeys(sources)
     }
-    targets = {} if solutions is None else _targets(jobs, solutions)
+    targets = {} if solutions is None else _targets(jobs, solutions, output)
     hands: AbstractContextManager[Callable[[], Executor]] = (
         nullcontext(partial(ProcessPool, workers or cores())) if cluster is None else open_cluster(cluster)
     )
@@ -333,13 +333,15 @@ def _digest(path: str) -> str:
         return ""
 
 
-def _targets(sources: Sequence[str] | Mapping[str, Any], pattern: str) -> dict[str, str]:
+def _targets(sources: Sequence[str] | Mapping[str, Any], pattern: str, results: Path) -> dict[str, str]:
     """Return where the routes of each source go; refuse what cannot be written, and one file for two of them."""
     taken: dict[Path, str] = {}
     found = {}
     for source in sources:
         name = Path(source).stem if Path(source).is_file() else source
         target = Path(fill_name(pattern.replace("{folder}", str(Path(source).parent)), name))
+        if target.resolve() == results.resolve():
+            raise InputError(f"{target}: the routes of {source} would go to the file of results; choose another name.")
         other = taken.setdefault(target.resolve(), source)
         if other != source:
             raise InputError(

@@ -26,12 +26,15 @@ def best_known_beside(instance: Path) -> BestKnown | None:
 
 
 def read_best_known(path: Path) -> dict[str, BestKnown]:
-    """Read a list: columns ``instance``, ``vehicles`` and ``cost``."""
+    """Read a list: columns ``instance``, ``vehicles`` and ``cost``; one without vehicles says nothing of them."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read: {error}.") from None
+    if rows and "vehicles" not in rows[0] and "instance" in rows[0]:
+        # A list of costs alone, which the solutions beside the instances tell.
+        return {}
     if not rows or tuple(cell.strip() for cell in rows[0]) != COLUMNS:
         raise InputError(f"{path}: its first line must be {','.join(COLUMNS)}.")
     found = {}

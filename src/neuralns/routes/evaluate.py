@@ -569,7 +569,7 @@ def _best_near_by_length(state, customer, count, bound, blink):
     """Find the best place beside the nearest where nothing but load and the length between points counts.
 
     Of a place between j and k, j the nearer one to customer i, the cost c_ij + c_ik − c_jk is at least 2 c_ij − c_jk,
-    which mostly needs no look at anything but c_jk.
+    which mostly needs no look at anything but c_jk. The depot counts as the farther one, which misses few places.
     """
     successor, predecessor, arc, arriving = state.successor, state.predecessor, state.arc, state.arriving
     nearest, distances = state.fitting, state.fitting_distances

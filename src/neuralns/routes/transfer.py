@@ -38,8 +38,6 @@ FULL_NEIGHBOURS = 1000
 SOME_NEIGHBOURS = 100
 PAIRS_AT_ONCE = 100_000
 """Pairs of nodes of which is worked out at once how well they go together: little memory, and few calls of numpy."""
-NEAR = 100
-"""The most customers beside whom repairs look first, where lengths alone count."""
 TRIANGLES = 300
 """Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
@@ -210,7 +208,7 @@ def fitting_distances(instance: Instance, fitting: npt.NDArray[np.uint32]) -> np
     """Return how far the first few of `fitting_neighbours` are, where distances follow from points and rule alone."""
     if kind_of(instance) != PLAIN or instance.matrix is not None:
         return np.zeros((0, 0), np.float32)
-    few = fitting[:, :NEAR].astype(np.int64)
+    few = fitting.astype(np.int64)
     nodes = np.repeat(np.arange(len(few)), few.shape[1])
     return instance.legs(nodes, few.ravel()).reshape(few.shape).astype(np.float32)
 

@@ -146,7 +146,8 @@ def export_best(run, customers, starts, kinds):
     for index in range(run.routes):
         starts[index], kinds[index] = position, run.kinds[run.slots[index]]
         node = run.firsts[run.slots[index]]
-        while node != 0:
+        # Read while it is being written, it may go in a circle.
+        while node != 0 and position < len(customers):
             customers[position] = node
             position += 1
             node = run.followers[node]

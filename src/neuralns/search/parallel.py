@@ -205,8 +205,10 @@ class _Coordinator:
                     self._send(dict.fromkeys(sorted(self.present), "stop"))
             if not self.present or not self.present <= self.waiting:
                 continue
-            reasons = [self.latest[worker].reason for worker in sorted(self.present)]
-            reason = ended or ("target" if self._hit() else reasons[0] if all(reasons) else None)
+            told = [self.latest[worker] for worker in sorted(self.present)]
+            # Who had no part in this round has nothing to say.
+            reasons = [message.reason for message in told if message.number == self.number or not self.divided]
+            reason = ended or ("target" if self._hit() else reasons[0] if reasons and all(reasons) else None)
             if reason is not None:
                 return self._finish(reason, len(self.connections) - len(self.present))
             self._begin_round()

@@ -136,7 +136,8 @@ def strongest_for(instance: Instance) -> str:
     if instance.timed or instance.general:
         return "windows"
     full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))
-    if instance.customers >= LONG_ROUTE * max(1, full):
+    limited = instance.max_distance is not None or instance.max_duration is not None
+    if instance.customers >= LONG_ROUTE * max(1, full) and not limited:
         return "long"
     return "large" if instance.customers >= MANY_CUSTOMERS else "plain"
 

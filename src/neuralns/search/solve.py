@@ -71,7 +71,7 @@ def solve(
         How operators are chosen: a selector or a name (see `neuralns.selection.names`).
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
-        (a fixed pair, a policy), else ``modern``, and ``windows`` where the instance has windows or a fleet.
+        (a fixed pair, a policy), else those for the instance: ``plain``, ``large``, ``long`` or ``windows``.
     seed
         Same seed and same number of iterations: same routes.
     scale
@@ -148,7 +148,7 @@ def solve(
         if given_up is not None or caught is not None:
             # The search ends here; the trials have its best solution.
             initial = min(trials.found, key=charged_cost, default=initial)
-        stop = stop.scaled(1 - TRIALS_SHARE)
+        stop, portfolio = stop.scaled(1 - TRIALS_SHARE), choices
     elif isinstance(selector, str):
         selector = selector_named(selector)
     operators = portfolio_of(portfolio, selector, instance)
