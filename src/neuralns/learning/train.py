@@ -168,10 +168,11 @@ def train(
                 acceptance=usual.acceptance if acceptance is None else acceptance,
             )
         )
-    if mdps and mdps[0].portfolio.improves:
+    chosen = mdps[0].portfolio
+    if chosen.improves:
         raise InputError(
-            f"portfolio {mdps[0].portfolio.name!r} has improve operators ({mdps[0].portfolio.improves[0].name}), which a "
-            "policy does not bring along; train with destroy and repair operators alone."
+            f"portfolio {chosen.name!r} has improve operators ({chosen.improves[0].name}), which a policy does not "
+            "bring along; train with destroy and repair operators alone."
         )
     if network == "lrw":
         return _train_wheel(mdps, numbers, output, command)
