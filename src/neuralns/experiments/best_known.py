@@ -32,10 +32,11 @@ def read_best_known(path: Path) -> dict[str, BestKnown]:
             rows = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read: {error}.") from None
-    if rows and "vehicles" not in rows[0] and "instance" in rows[0]:
+    head = tuple(cell.strip() for cell in rows[0]) if rows else ()
+    if head == ("instance", "best_known"):
         # A list of costs alone, which the solutions beside the instances tell.
         return {}
-    if not rows or tuple(cell.strip() for cell in rows[0]) != COLUMNS:
+    if head != COLUMNS:
         raise InputError(f"{path}: its first line must be {','.join(COLUMNS)}.")
     found = {}
     for line, row in enumerate(rows[1:], 2):
