@@ -19,6 +19,21 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def in_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names of files mean those of a folder that only this test has."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instances of a batch are solved in this process."""
+    from chores import Here
+    from neuralns.experiments import batch
+
+    monkeypatch.setattr(batch, "ProcessPool", lambda workers: Here())
+
+
 @pytest.fixture(scope="session")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a quick run of all; made once, however many processes test."""

@@ -13,24 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from chores import Here
 from clusters import wait_until
 from commands import COMMAND, Outcome, invoke, spawn
 from neuralns import read, read_policy, write_instance, write_policy
-from neuralns.experiments import batch
+
+pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 SHORT = ("--iterations", 100)
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Instances are solved in this process."""
-    monkeypatch.setattr(batch, "ProcessPool", lambda workers: Here())
 
 
 def rows(name: str = "results.csv") -> list[dict[str, str]]:

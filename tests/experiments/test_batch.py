@@ -51,6 +51,8 @@ def mine(state, quota):
 
 chooser = Uniform()
 """
+pytestmark = pytest.mark.usefixtures("in_own_folder")
+
 NAMES = ("E-n22-k4", "A-n32-k5", "E-n51-k5")
 
 
@@ -61,17 +63,6 @@ def problem(source: str) -> Problem:
 def recipe(iterations: int = 100, stop: Stop | None = None, **choices: Any) -> Recipe:
     settings = {"iterations": iterations, **choices}
     return Recipe(problem, MaxIterations(iterations) if stop is None else stop, choices, settings)
-
-
-@pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Instances are solved in this process."""
-    monkeypatch.setattr(batch, "ProcessPool", lambda workers: Here())
 
 
 @pytest.fixture

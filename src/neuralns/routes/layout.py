@@ -91,7 +91,7 @@ FIELDS = (
     _instance("distances_to", dimensions=2),  # its transpose; the same array when symmetric
     _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
     _instance("fitting", _index, 2),  # customers that go well beside each node, by distance and time, best first
-    _instance("fitting_distances", types.float32, 2),  # of the first few of them, where points say all; 0 × 0 elsewhere
+    _instance("fitting_distances", types.float32, 2),  # of them, where points say all; 0 × 0 elsewhere
     _instance("kind", whole, 0),  # which rules `evaluate` looks at: PLAIN, TIMED or MEASURED
     _instance("vehicles", whole, 0),  # the most routes
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known

@@ -37,7 +37,7 @@ FULL_NEIGHBOURS = 1000
 """Up to so many customers each node knows all others by distance; above, its nearest `SOME_NEIGHBOURS`."""
 SOME_NEIGHBOURS = 100
 PAIRS_AT_ONCE = 100_000
-"""Pairs of nodes of which is worked out at once how well they go together: little memory, and few calls of numpy."""
+"""Pairs of nodes that are looked at at once: little memory, and few calls of numpy."""
 TRIANGLES = 300
 """Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
@@ -205,12 +205,16 @@ def fitting_neighbours(instance: Instance, neighbours: npt.NDArray[np.uint32]) -
 
 
 def fitting_distances(instance: Instance, fitting: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
-    """Return how far the first few of `fitting_neighbours` are, where distances follow from points and rule alone."""
+    """Return how far those of `fitting_neighbours` are, where lengths between points are all that counts."""
     if kind_of(instance) != PLAIN or instance.matrix is not None:
         return np.zeros((0, 0), np.float32)
-    few = fitting.astype(np.int64)
-    nodes = np.repeat(np.arange(len(few)), few.shape[1])
-    return instance.legs(nodes, few.ravel()).reshape(few.shape).astype(np.float32)
+    found = np.zeros(fitting.shape, np.float32)
+    rows = max(1, PAIRS_AT_ONCE // max(1, fitting.shape[1]))
+    for begin in range(0, len(fitting), rows):
+        block = fitting[begin : begin + rows]
+        nodes = np.repeat(np.arange(begin, begin + len(block)), block.shape[1])
+        found[begin : begin + rows] = instance.legs(nodes, block.ravel()).reshape(block.shape)
+    return found
 
 
 def kind_of(instance: Instance) -> int:
