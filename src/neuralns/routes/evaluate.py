@@ -568,17 +568,18 @@ def best_near(state, customer, count, bound, blink):
 def _best_near_by_length(state, customer, count, bound, blink):
     """Find the best place beside the nearest where nothing but load and the length between points counts.
 
-    Of a place between j and k, j the nearer one to customer i, the cost c_ij + c_ik − c_jk is at least 2 c_ij − c_jk,
-    which mostly needs no look at anything but c_jk. The depot counts as the farther one, which misses few places.
+    Of a place between j and k, j the nearer one to customer i or k the depot, the cost c_ij + c_ik − c_jk is at least
+    c_ij + min(c_ij, c_i0) − c_jk, which mostly needs no look at anything but c_jk.
     """
     successor, predecessor, arc, arriving = state.successor, state.predecessor, state.arc, state.arriving
     nearest, distances = state.fitting, state.fitting_distances
     row = np.uint32(customer)
     room = state.limit - state.demand[row]
+    from_depot = computed_distance(state, 0, row)
     best, where, place = bound, -1, np.int64(0)
     for index in range(min(count, distances.shape[1])):
         other = nearest[row, index]
-        least = 2.0 * distances[row, index] - best
+        least = distances[row, index] + min(np.float64(distances[row, index]), from_depot) - best
         if least >= arc[other] and least >= arriving[other]:
             continue
         slot = state.route[other]
