@@ -77,6 +77,9 @@ if TYPE_CHECKING:
     from neuralns.search.stopping import TargetCost as TargetCost
     from neuralns.selection.bandit import AlphaUCB as AlphaUCB
     from neuralns.selection.bandit import Thompson as Thompson
+    from neuralns.selection.controller import Controller as Controller
+    from neuralns.selection.controller import Setting as Setting
+    from neuralns.selection.controller import View as View
     from neuralns.selection.fixed import Fixed as Fixed
     from neuralns.selection.in_python import Outcome as Outcome
     from neuralns.selection.in_python import PythonSelector as PythonSelector
@@ -181,6 +184,11 @@ _HOMES = {
     "selection.bandit": (
         "AlphaUCB",
         "Thompson",
+    ),
+    "selection.controller": (
+        "Controller",
+        "Setting",
+        "View",
     ),
     "selection.fixed": ("Fixed",),
     "selection.in_python": (
