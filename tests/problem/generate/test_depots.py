@@ -33,11 +33,14 @@ def test_depots_have_as_many_vehicles_and_lie_in_the_inner_quarter() -> None:
     instance = generate_depots(200, 5, seed=1)
     assert np.abs(instance.points[list(instance.depot_nodes)]).max() <= 50
     assert 90 < np.abs(instance.points).max() <= 100
-    (limits,) = {(kind.capacity, kind.available, kind.max_duration) for kind in instance.types}
-    assert 170 <= limits[0][0] <= 200
-    assert 400 <= limits[2] <= 500
-    # Routes of six to fifteen customers.
-    assert 200 / 15 < 5 * limits[1] < 200 / 4
+    ((capacity, vehicles, longest),) = {
+        (kind.capacity[0], kind.available, kind.max_duration) for kind in instance.types
+    }
+    assert 170 <= capacity <= 200
+    assert longest is not None
+    assert 400 <= longest <= 500
+    assert vehicles is not None
+    assert 200 / 15 < 5 * vehicles < 200 / 4
 
 
 @pytest.mark.parametrize(("width", "least"), [("narrow", 90), ("wide", 180)])

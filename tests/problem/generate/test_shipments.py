@@ -50,6 +50,7 @@ def test_amounts_are_the_demands_of_pickups() -> None:
 
 def test_shipments_share_routes() -> None:
     instance = generate_shipments(100, "clustered", "wide", seed=5)
+    assert instance.shipments is not None
     near = [np.hypot(*(instance.points[each.pickup] - instance.points[each.delivery])) for each in instance.shipments]
     assert np.median(near) < 25
 
