@@ -67,67 +67,52 @@ def next_route(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) -> li
         place, now, room = stops.points[chosen], begin[chosen] + stops.service[chosen], room - stops.demands[chosen]
 
 
+_NO_PLACES: Floats = np.zeros((6, 0))
+
+
 def inserted_routes(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) -> list[list[int]]:
     """Return routes for all who wait, each inserted in turn where the way becomes least longer, around the depot.
 
     Everybody can be served alone; how long routes take is not limited.
     """
     away = stops.away(home)
-    routes: list[_Timetable] = []
+    routes: list[list[int]] = []
+    places: list[Floats] = []
     x, y = (stops.points - home).T
     around = np.argsort(np.arctan2(y, x), kind="stable")
     for stop in around[waiting[around]].tolist():
-        alone = _Timetable(stops, away, [stop])
-        least, best, place = 2.0 * away[stop], alone, 0
-        reach = stops.away(stops.points[stop])
-        for route in routes:
-            longer, where = route.cheapest(stop, reach)
-            if longer < least:
-                least, best, place = longer, route, where
-        if best is alone:
-            routes.append(alone)
-        else:
-            best.insert(stop, place)
-    return [route.route for route in routes]
+        # The last one, number -1, is the depot.
+        reach = np.append(stops.away(stops.points[stop]), away[stop])
+        before, after, legs, departures, latest, room = np.concatenate([_NO_PLACES, *places], axis=1)
+        to, on = reach[before.astype(np.int64)], reach[after.astype(np.int64)]
+        begin = np.maximum(departures + to, stops.opens[stop])
+        in_time = (begin <= stops.closes[stop]) & (begin + stops.service[stop] + on <= latest)
+        longer = np.where(in_time & (stops.demands[stop] <= room), to + on - legs, np.inf)
+        if longer.min(initial=np.inf) >= 2.0 * away[stop]:
+            routes.append([stop])
+            places.append(_places(stops, away, [stop]))
+            continue
+        best, index = int(np.argmin(longer)), 0
+        while best >= places[index].shape[1]:
+            best -= places[index].shape[1]
+            index += 1
+        routes[index].insert(best, stop)
+        places[index] = _places(stops, away, routes[index])
+    return routes
 
 
-class _Timetable:
-    """A route with the earliest departure and the latest arrival that it allows at each stop and at both ends."""
-
-    def __init__(self, stops: Stops, away: Floats, route: list[int]) -> None:
-        self.stops, self.away, self.route = stops, away, route
-        self._update()
-
-    def _update(self) -> None:
-        stops, route = self.stops, self.route
-        nodes = np.array(route)
-        between = np.ceil(np.sqrt(((stops.points[nodes[1:]] - stops.points[nodes[:-1]]) ** 2).sum(axis=1)))
-        self.legs = np.concatenate([self.away[nodes[:1]], between, self.away[nodes[-1:]]])
-        self.departures, self.latest = np.zeros(len(route) + 1), np.full(len(route) + 1, stops.shift)
-        for place, stop in enumerate(route):
-            begin = max(self.departures[place] + self.legs[place], stops.opens[stop])
-            self.departures[place + 1] = begin + stops.service[stop]
-        for place in range(len(route) - 1, -1, -1):
-            stop = route[place]
-            self.latest[place] = min(
-                self.latest[place + 1] - self.legs[place + 1] - stops.service[stop], stops.closes[stop]
-            )
-        self.room = stops.capacity - stops.demands[nodes].sum()
-
-    def cheapest(self, stop: int, reach: Floats) -> tuple[float, int]:
-        """Return how much longer the route becomes with a stop at its best place, and which; infinite if none fits."""
-        stops = self.stops
-        if stops.demands[stop] > self.room:
-            return np.inf, 0
-        near = reach[self.route]
-        to, on = np.concatenate([self.away[[stop]], near]), np.concatenate([near, self.away[[stop]]])
-        begin = np.maximum(self.departures + to, stops.opens[stop])
-        fits = (begin <= stops.closes[stop]) & (begin + stops.service[stop] + on <= self.latest)
-        longer = np.where(fits, to + on - self.legs, np.inf)
-        place = int(np.argmin(longer))
-        return float(longer[place]), place
-
-    def insert(self, stop: int, place: int) -> None:
-        """Put a stop at a place."""
-        self.route.insert(place, stop)
-        self._update()
+def _places(stops: Stops, away: Floats, route: list[int]) -> Floats:
+    """Return the places of a route, a column each: the stops before and after it (-1: the depot), the way between them,
+    the earliest departure before it, the latest arrival after it, and the room that the route has left.
+    """
+    nodes = np.array([-1, *route, -1])
+    between = np.ceil(np.sqrt(((stops.points[nodes[2:-1]] - stops.points[nodes[1:-2]]) ** 2).sum(axis=1)))
+    legs = np.concatenate([away[route[:1]], between, away[route[-1:]]])
+    departures, latest = np.zeros(len(legs)), np.full(len(legs), stops.shift)
+    for place, stop in enumerate(route):
+        departures[place + 1] = max(departures[place] + legs[place], stops.opens[stop]) + stops.service[stop]
+    for place in range(len(route) - 1, -1, -1):
+        in_time = latest[place + 1] - legs[place + 1] - stops.service[route[place]]
+        latest[place] = min(in_time, stops.closes[route[place]])
+    room = np.full(len(legs), stops.capacity - stops.demands[route].sum())
+    return np.stack([nodes[:-1], nodes[1:], legs, departures, latest, room])
