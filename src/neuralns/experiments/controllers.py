@@ -25,7 +25,7 @@ from neuralns.experiments.executors import LostProcessError
 from neuralns.experiments.statistics import mean_by_instance, signed_rank
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
 from neuralns.problem.bundled import read
-from neuralns.problem.generate.variants import generate_of
+from neuralns.problem.generate.variants import GENERATORS, generate_of
 from neuralns.problem.instance import Instance
 from neuralns.search.setup import initial_solution, strongest_for
 from neuralns.search.solve import solve
@@ -48,6 +48,9 @@ SECONDS_PER_CUSTOMER = (0.008, 0.04)
 """Where no time is given, it is drawn from this range, evenly by its logarithm."""
 LEAST_SECONDS, MOST_SECONDS = 1.0, 4.5
 GENERATED_SIZES = (80, 400)
+"""Fewest and most customers of generated instances, drawn evenly by their logarithm."""
+SEEDS = 1_000_000
+"""Generators' seeds of a training begin at so many times its own seed, and one more: smaller ones are for tests."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,32 @@ class Standing:
     budget: float
     gain: float
     foretold: float
+
+
+def check_sources(files: Sequence[str], variants: str | None, seed: int = 0) -> Callable[[int], Source]:
+    """Return what the instance of each group is: files in turn, or instances of variants, generated in turn.
+
+    Files that cannot be read are refused at once.
+    """
+    if (variants is None) == (not files):
+        raise InputError("a controller is trained on instances, or on generated ones (--generate VARIANT,...).")
+    if variants is None:
+        names = [*files]
+        for name in names:
+            read(name)
+        return lambda number: Source(file=names[number % len(names)])
+    kinds = [kind.strip() for kind in variants.split(",")]
+    for kind in kinds:
+        if kind not in GENERATORS:
+            raise InputError(f"variant {kind!r} is not known; choose among {', '.join(GENERATORS)}.")
+
+    def generated(number: int) -> Source:
+        least, most = map(math.log, GENERATED_SIZES)
+        customers = round(math.exp(np.random.default_rng((seed, number, 1)).uniform(least, most)))
+        # Shipments have two stops each.
+        return Source(None, kinds[number % len(kinds)], customers + customers % 2, SEEDS * (seed + 1) + number)
+
+    return generated
 
 
 def draw_row(dials: Dials, default: Floats, rng: np.random.Generator) -> Floats:
