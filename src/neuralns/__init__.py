@@ -43,9 +43,14 @@ if TYPE_CHECKING:
     from neuralns.problem.formats.detect import write_instance as write_instance
     from neuralns.problem.formats.detect import write_solution as write_solution
     from neuralns.problem.formats.spreadsheet import read_spreadsheet as read_spreadsheet
-    from neuralns.problem.generate import generate_solomon as generate_solomon
-    from neuralns.problem.generate import generate_windows as generate_windows
-    from neuralns.problem.generate import generate_x as generate_x
+    from neuralns.problem.generate.depots import generate_depots as generate_depots
+    from neuralns.problem.generate.fleet import generate_fleet as generate_fleet
+    from neuralns.problem.generate.prizes import generate_prizes as generate_prizes
+    from neuralns.problem.generate.shipments import generate_shipments as generate_shipments
+    from neuralns.problem.generate.solomon import generate_solomon as generate_solomon
+    from neuralns.problem.generate.variants import generate_of as generate_of
+    from neuralns.problem.generate.windows import generate_windows as generate_windows
+    from neuralns.problem.generate.x import generate_x as generate_x
     from neuralns.problem.initial import nearest_insertion as nearest_insertion
     from neuralns.problem.initial import random_tours as random_tours
     from neuralns.problem.initial import savings as savings
@@ -77,6 +82,9 @@ if TYPE_CHECKING:
     from neuralns.search.stopping import TargetCost as TargetCost
     from neuralns.selection.bandit import AlphaUCB as AlphaUCB
     from neuralns.selection.bandit import Thompson as Thompson
+    from neuralns.selection.controller import Controller as Controller
+    from neuralns.selection.controller import Setting as Setting
+    from neuralns.selection.controller import View as View
     from neuralns.selection.fixed import Fixed as Fixed
     from neuralns.selection.in_python import Outcome as Outcome
     from neuralns.selection.in_python import PythonSelector as PythonSelector
@@ -134,11 +142,14 @@ _HOMES = {
         "write_solution",
     ),
     "problem.formats.spreadsheet": ("read_spreadsheet",),
-    "problem.generate": (
-        "generate_solomon",
-        "generate_windows",
-        "generate_x",
-    ),
+    "problem.generate.depots": ("generate_depots",),
+    "problem.generate.fleet": ("generate_fleet",),
+    "problem.generate.prizes": ("generate_prizes",),
+    "problem.generate.shipments": ("generate_shipments",),
+    "problem.generate.solomon": ("generate_solomon",),
+    "problem.generate.variants": ("generate_of",),
+    "problem.generate.windows": ("generate_windows",),
+    "problem.generate.x": ("generate_x",),
     "problem.initial": (
         "nearest_insertion",
         "random_tours",
@@ -181,6 +192,11 @@ _HOMES = {
     "selection.bandit": (
         "AlphaUCB",
         "Thompson",
+    ),
+    "selection.controller": (
+        "Controller",
+        "Setting",
+        "View",
     ),
     "selection.fixed": ("Fixed",),
     "selection.in_python": (

@@ -30,7 +30,7 @@ from neuralns.routes.edits import NOTHING_WRONG, close_empty_routes
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.moves import touch
 from neuralns.routes.transfer import State, new_state, routes_of, solution_of
-from neuralns.selection.in_python import Outcome, Situation
+from neuralns.selection.controller import Controller, View, set_weights, weights_of
 from neuralns.selection.names import selectors_in
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REPAIR, Selector, new_memory_of
 
@@ -231,7 +231,7 @@ class _SelectorTrial:
     def __init__(self, source: Path, module: Any, name: str, python: bool) -> None:
         self._source, self._name, self._python = source, name, python
         self._selector = self._made(module)
-        self.runs_compiled = self._selector.asked_every == 0
+        self.runs_compiled = not isinstance(self._selector, Controller)
         own = type(self._selector)
         # What cannot be compiled is refused uncompiled as well.
         compiled = self._selector.functions()
@@ -262,12 +262,23 @@ class _SelectorTrial:
         status.start = status.current = status.best = state.cost
         status.quota = quota
         choices, spent = [], 0.0
+        controller = selector.begin() if isinstance(selector, Controller) else None
+        counts, gains = np.zeros((4, *map(len, names)), np.int64), np.zeros([*map(len, names)])
+
+        def view(change: float) -> View:
+            return View(
+                instance, portfolio, iteration, (quota, quota), status.left, float(PAIRS), status.start,
+                status.current, status.best, change, status.temperature, status.acceptance, 0, counts[0], counts[1],
+                counts[2], counts[3], gains, counts[0].astype(np.float64), lambda: solution_of(state, instance),
+            )  # fmt: skip
+
         for iteration in range(PAIRS):
             status.iteration, status.left = iteration, 1.0 - iteration / PAIRS
             begin, before = time.perf_counter(), state.cost
-            if not self.runs_compiled:
-                costs = status.current, status.best, status.start
-                pair = selector.ask(Situation(iteration, *costs, status.left, names[0], names[1]), memory)
+            if controller is not None:
+                setting = controller.control(view(0.0))
+                if setting is not None and setting.weights is not None:
+                    set_weights(memory, weights_of(selector.name, portfolio, setting.weights))
             destroy = self._chosen(self._choose(kept, seen, DESTROY), "destroy", names[0])
             spent += time.perf_counter() - begin
             portfolio.destroys[destroy].apply(state, quota)
@@ -282,8 +293,11 @@ class _SelectorTrial:
             status.current, status.best, status.candidate = cost, min(cost, status.best), cost
             begin = time.perf_counter()
             self._update(kept, destroy, repair, outcome, cost - before)
-            if not self.runs_compiled:
-                selector.tell(Outcome(*pair, 1, 1, int(outcome >= BETTER), int(outcome == BEST), cost - before))
+            if controller is not None:
+                counts[:], gains[:] = 0, 0.0
+                counts[: outcome + 1, destroy, repair] = 1
+                gains[destroy, repair] = max(0.0, before - cost)
+                controller.observe(view(cost - before))
             spent += time.perf_counter() - begin
             choices.append((destroy, repair))
         _expect_routes(state, instance)

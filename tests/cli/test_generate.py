@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from commands import invoke
-from neuralns import Instance, generate_solomon, generate_windows, generate_x, read
+from neuralns import (
+    Instance,
+    generate_depots,
+    generate_fleet,
+    generate_of,
+    generate_prizes,
+    generate_solomon,
+    generate_windows,
+    generate_x,
+    read,
+)
 from texts import assert_same
 
 
@@ -26,8 +36,22 @@ from texts import assert_same
             "--windows --customers 30 --positions mixed --width wide --horizon long --window-share 0.5 --seed 7",
             generate_windows(30, "mixed", "wide", "long", 0.5, 7),
         ),
+        ("--variant cvrp --customers 30 --seed 7", generate_of("cvrp", 30, 7)),
+        ("--variant vrptw --customers 30 --positions mixed", generate_of("vrptw", 30, positions="mixed")),
+        (
+            "--variant hfvrp --customers 30 --fleet hd --positions mixed --depot corner --demand unit --route-length 5",
+            generate_fleet(30, "hd", "corner", "mixed", "unit", 5),
+        ),
+        (
+            "--variant mdvrptw --customers 30 --depots 3 --positions mixed --width wide --seed 7",
+            generate_depots(30, 3, "mixed", "wide", 7),
+        ),
+        (
+            "--variant pcvrptw --customers 30 --positions mixed --width wide --horizon long --window-share 0.5",
+            generate_prizes(30, "mixed", "wide", "long", 0.5),
+        ),
     ],
-    ids=["default", "x", "solomon", "windows", "other windows"],
+    ids=["default", "x", "solomon", "windows", "other windows", "cvrp", "vrptw", "hfvrp", "mdvrptw", "pcvrptw"],
 )
 def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, arguments: str, expected: Instance) -> None:
     path = tmp_path / f"new{suffix}"
@@ -52,6 +76,33 @@ def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, argu
             "share 2 of customers with a window must lie between 0 and 1.",
         ),
         (["."], ".: is a folder, not a file."),
+        (
+            ["new.vrp", "--variant", "tsp", "--width", "wide"],
+            "variant 'tsp' is not known; choose one of cvrp, vrptw, pdptw, hfvrp, mdvrptw, pcvrptw.",
+        ),
+        (["new.vrp", "--variant", "vrptw", "--windows"], "--variant and --windows do not go together."),
+        (["new.vrp", "--windows", "--family", "x"], "--windows and --family do not go together."),
+        (
+            ["new.vrp", "--variant", "mdvrptw", "--window-share", "0.5"],
+            "--window-share does not go with --variant mdvrptw; its options are --depots, --positions, --width.",
+        ),
+        (
+            ["new.vrp", "--width", "wide"],
+            "--width does not go with --family x; its options are --positions, --depot, --demand, --route-length.",
+        ),
+        (
+            ["new.vrp", "--windows", "--depots", "3"],
+            "--depots does not go with --windows; its options are --positions, --width, --horizon, --window-share.",
+        ),
+        (
+            ["new.json", "--variant", "pdptw", "--customers", "5"],
+            "5 customers cannot be paired; shipments need an even number.",
+        ),
+        (
+            ["new.vrp", "--variant", "pdptw", "--positions", "random", "--width", "wide", "--horizon", "long"],
+            "new.vrp: shipments-random-wide-long-n101-s0: VRPLIB's format has no place for shipments; "
+            "write a .json file instead.",
+        ),
     ],
 )
 def test_what_cannot_be_generated_is_refused_and_nothing_written(
@@ -60,6 +111,12 @@ def test_what_cannot_be_generated_is_refused_and_nothing_written(
     monkeypatch.chdir(tmp_path)
     assert invoke("generate", *arguments).refusal() == sentence
     assert list(tmp_path.iterdir()) == []
+
+
+def test_shipments_are_written_as_json(tmp_path: Path) -> None:
+    path = tmp_path / "couriers.json"
+    assert invoke("generate", path, "--variant", "pdptw", "--customers", 30, "--seed", 7).code == 0
+    assert_same(read(path), generate_of("pdptw", 30, 7))
 
 
 def test_a_file_is_written_over_only_if_told_so(tmp_path: Path) -> None:

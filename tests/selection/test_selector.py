@@ -18,11 +18,9 @@ from neuralns import (
     Lanes,
     MaxIterations,
     OperatorError,
-    Outcome,
     Portfolio,
     Roulette,
     Selector,
-    Situation,
     Thompson,
     evaluate,
     make_mdp,
@@ -206,50 +204,12 @@ def test_the_history_of_arcs_is_kept_for_who_reads_it() -> None:
     }
 
 
-class Asked(InTurns):
-    """Asked in Python every 30 iterations: takes the pairs in turn."""
-
-    name = "asked"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.situations: list[Situation] = []
-        self.outcomes: list[Outcome] = []
-
-    @property
-    def asked_every(self) -> int:
-        return 30
-
-    def ask(self, situation: Situation, memory: Struct) -> tuple[str, str]:
-        self.situations.append(situation)
-        memory.turns[:] = len(self.situations) % 2
-        return situation.destroys[memory.turns[0]], situation.repairs[memory.turns[1]]
-
-    def tell(self, outcome: Outcome) -> None:
-        self.outcomes.append(outcome)
-
-    @staticmethod
-    def choose(memory, state, phase):
-        return memory.turns[phase]
-
-
-def test_a_selector_may_be_asked_in_python_now_and_then() -> None:
-    selector = Asked()
-    result = solve("E-n22-k4", MaxIterations(100), selector=selector, portfolio=FOUR)
-    assert [situation.iteration for situation in selector.situations] == [0, 30, 60, 90]
-    assert [outcome.iterations for outcome in selector.outcomes] == [30, 30, 30, 10]
-    assert [outcome.destroy for outcome in selector.outcomes] == ["random-node", "zone"] * 2
-    assert {use.name: use.used for use in result.operators} == {
-        "zone": 40, "random-node": 60, "greedy": 40, "regret-2": 60
-    }  # fmt: skip
-
-
 # --- Defaults. -------------------------------------------------------------------------------------------------------
 
 
 def test_all_but_name_choose_and_start_has_a_default() -> None:
     selector = InTurns()
-    assert (selector.made_for(), selector.made_with(), selector.asked_every) == ((), None, 0)
+    assert (selector.made_for(), selector.made_with()) == ((), None)
     assert selector.trained_on() == ()
     assert selector.doubts(Instance("one", [0, 1], 1, [[0, 0], [1, 0]]), (1, 1)) == []
     assert (selector.adapts, selector.remembers, selector.uses_history) == (False, True, False)

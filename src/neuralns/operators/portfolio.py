@@ -100,6 +100,26 @@ class Portfolio:
         found["improve_shares"] = np.array([entry.share for entry in self.improves])
         return Struct(tables_type, **found)
 
+    def own_tables(self) -> Struct:
+        """Return tables whose parameters may be changed while a search runs."""
+        fields = {name: getattr(self.tables, name) for name in _FIELDS}
+        return Struct(
+            tables_type,
+            **{name: value.copy() if isinstance(value, np.ndarray) else value for name, value in fields.items()},
+        )
+
+    def place_of(self, name: str, parameter: str) -> tuple[str, int, int]:
+        """Return where tables keep a parameter of an operator: the phase, the row and the column, -1 of a share."""
+        for phase, entries in (("destroy", self.destroys), ("repair", self.repairs), ("improve", self.improves)):
+            for row, entry in enumerate(entries):
+                if entry.name == name:
+                    names = [each for each, _ in entry.parameters]
+                    if parameter in names:
+                        return phase, row, names.index(parameter) - (phase == "improve")
+                    known = ", ".join(names) or "none"
+                    raise InputError(f"operator {name!r} has no parameter {parameter!r} (its parameters: {known}).")
+        raise InputError(f"operator {name!r} is not in portfolio {self.name!r} ({', '.join(self.names)}).")
+
 
 # The order in which the operators join the paper's portfolios: random selection at |D| = 2 .. 12 fits it.
 PAPER_DESTROYS = (
@@ -130,6 +150,10 @@ WINDOWS = (
     "string", "string:longest=20", "string:longest=40", "string:longest=20:keep=0.01", "string:longest=5:keep=0.01",
     "blinks", "blinks:rate=0.05:near=40",
 )  # fmt: skip
+# For controllers: short and long strings, whole and split; near and full repairs; improving in a share of the steps.
+WIDE = (
+    *WINDOWS, "shaw", "random-route", "regret-2", "2-opt-star:share=0.1", "or-opt:share=0.1", "swap-star:share=0.1",
+)  # fmt: skip
 MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
 _NAMED = {
     "modern": MODERN,
@@ -138,6 +162,7 @@ _NAMED = {
     "large": LARGE,
     "long": LONG,
     "windows": WINDOWS,
+    "wide": WIDE,
 }
 
 

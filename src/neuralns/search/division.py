@@ -19,15 +19,17 @@ from neuralns.search.acceptance.constant import Always, HillClimbing
 from neuralns.search.setup import Setup
 from neuralns.search.supervision import has_own_functions
 from neuralns.selection.bandit import AlphaUCB, Thompson
+from neuralns.selection.by_time import GainBandit, TimedRoulette
+from neuralns.selection.constant import Constant
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.roulette import Roulette
 from neuralns.selection.uniform import Uniform
 
-PART_CUSTOMERS, PART_ROUTES = 250, 10
+PART_CUSTOMERS, PART_ROUTES = 250, 32
 """Fewest customers and routes of a part, as the routes are at the start."""
 _LOCAL_RULES = (SimulatedAnnealing, DrawnAfterRepair, HillClimbing, Always)
 """Acceptance rules that look at differences of costs alone."""
-_BLIND_SELECTORS = (Uniform, Fixed, Roulette, AlphaUCB, Thompson)
+_BLIND_SELECTORS = (Uniform, Fixed, Roulette, AlphaUCB, Thompson, Constant, GainBandit, TimedRoulette)
 """Selectors that do not look at the routes."""
 
 Routes = Sequence[Sequence[int]]

@@ -10,7 +10,7 @@ from numba import types
 
 from neuralns.compiled.caching import compile_for, compiled
 from neuralns.compiled.random import randint
-from neuralns.compiled.structs import StructType, number, numbers, whole, wholes
+from neuralns.compiled.structs import StructType, number, number_table, numbers, whole, wholes
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
@@ -67,8 +67,10 @@ run_type = StructType(
         # What came of it.
         "total": number,  # sum of the current costs of all iterations
         "times": numbers,  # ticks spent on deciding, and in all, of the iterations timed
-        "destroy_counts": _counts,
-        "repair_counts": _counts,
+        # Of each pair, the repair operators of a destroy operator one after another.
+        "pair_counts": _counts,
+        "pair_gains": numbers,  # by how much it has lowered the current cost
+        "pair_times": number_table,  # iterations timed, and ticks spent on them
         "improve_counts": _counts,
         # The best routes: their slots, the first customer and the vehicle of each slot, who follows each customer.
         "routes": whole,
@@ -194,18 +196,21 @@ def _run(state, tables, run, iterations):
             status.left = max(0.0, run.left - run.left_rate * since)
             run.renew = 0
         quota = run.low + randint(state, span) if span > 1 else run.low
+        timed, before = iteration % TIMING_STEP == 0, run.times[1]
         code, destroy, repair, outcome = step(
-            state, tables, run.choose, run.update, memory, run.accepts, quota, iteration % TIMING_STEP == 0, run.times
+            state, tables, run.choose, run.update, memory, run.accepts, quota, timed, run.times
         )
         if code != FINE:
             by_destroy = code in (BAD_DESTROY_CHOICE, WRONG_QUOTA, WRONG_DESTROY)
             run.operator = destroy if by_destroy else repair
             return code
-        run.destroy_counts[destroy, USED] += 1
-        run.repair_counts[repair, USED] += 1
-        for level in range(outcome):
-            run.destroy_counts[destroy, level + 1] += 1
-            run.repair_counts[repair, level + 1] += 1
+        pair = destroy * tables.n_repairs + repair
+        for level in range(outcome + 1):
+            run.pair_counts[pair, level] += 1
+        if timed:
+            run.pair_times[pair, 0] += 1.0
+            run.pair_times[pair, 1] += run.times[1] - before
+        run.pair_gains[pair] += max(0.0, status.gain)
         for choice in range(tables.n_improves):
             if (status.ran >> choice) & 1:
                 run.improve_counts[choice, USED] += 1

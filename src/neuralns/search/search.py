@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from neuralns.compiled.calls import address_of
 from neuralns.compiled.clock import HAS_COUNTER
 from neuralns.compiled.failures import catching
 from neuralns.compiled.structs import Struct
-from neuralns.errors import GivenUpError
+from neuralns.errors import GivenUpError, InputError
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import load_limit
@@ -27,7 +28,16 @@ from neuralns.search.overload import OVERLOAD_SHARE, first_price
 from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called, chosen
 from neuralns.search.stopping import Stop
-from neuralns.selection.in_python import Outcome, Situation
+from neuralns.selection.controller import (
+    MOST_REMOVED,
+    Controller,
+    Setting,
+    View,
+    heat_of,
+    scale_of,
+    set_weights,
+    weights_of,
+)
 from neuralns.selection.selector import new_memory_of
 
 SEGMENT_SECONDS = 0.05
@@ -39,6 +49,8 @@ SERVING_SHARE = 0.2
 """Share of a run that may go into serving everybody where the start does not."""
 FEWEST_HEAT = 0.3
 """Temperature meanwhile, as a share of the one at the start."""
+QUESTIONS = 200
+"""How often a controller is asked in a run limited by iterations alone."""
 OPEN_HORIZON = 1_000_000
 """Iterations over which the temperature falls when neither time nor iterations are limited."""
 
@@ -89,7 +101,7 @@ class Search:
     """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
     ``on_best`` is called at every new best solution, in the middle of a segment if need be. ``in_python`` says whether
-    a selector written in Python is being asked or told. Segments end about when the clock shows ``until``.
+    a controller is being asked or told. Segments end about when the clock shows ``until``.
     """
 
     in_python = False
@@ -107,7 +119,13 @@ class Search:
         self._on_best = on_best
         instance, portfolio, selector, first = setup.instance, setup.portfolio, setup.selector, setup.initial
         history = portfolio.uses_history or selector.uses_history
-        self._state = new_state(instance, seed, history=history, solution=first, quota=setup.quotas[1])
+        most = setup.quotas[1]
+        self._controller = selector.begin() if isinstance(selector, Controller) else None
+        if self._controller is not None:
+            most = max(most, min(MOST_REMOVED, instance.customers))
+        self._tables = portfolio.tables if self._controller is None else portfolio.own_tables()
+        self._heat = 1.0, 1.0
+        self._state = new_state(instance, seed, history=history, solution=first, quota=most)
         self._status = self._state.status
         # As the solution itself says, which may differ in the last digits from the sum of many edits.
         self._status.start = self._status.current = self._status.best = first.cost + self._penalties
@@ -125,16 +143,28 @@ class Search:
         self._first_phase = setup.fewest_vehicles or self._missing > 0
         if self._first_phase:
             self._seek_fewer()
-        self._size = selector.asked_every or FIRST_SEGMENT
+        self._every = self._iterations_between_questions()
+        self._size = self._every or FIRST_SEGMENT
         self._asking = 0.0
+        self._next_question = 0
+        self._seen = self._seen_so_far()
         self._failure: tuple[int, str] | None = None
-        self._pair: tuple[str, str] = ("", "")
-        self._asked: tuple[Situation, npt.NDArray[np.int64]]
+
+    def _iterations_between_questions(self) -> int:
+        """Return how many iterations lie between two questions to the controller; 0 if time says when it is asked."""
+        stop = self.setup.stop
+        if self._controller is None:
+            return 0
+        if self._controller.every > 0 or math.isfinite(stop.time):
+            return self._controller.every
+        horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
+        return max(1, math.ceil(horizon / QUESTIONS))
 
     def _new_run(self, price: float) -> Struct:
         setup, customers = self.setup, self.setup.instance.customers
         stop, (low, high) = setup.stop, setup.quotas
         choose, update = map(address_of, self._functions)
+        pairs = len(setup.portfolio.destroys) * len(setup.portfolio.repairs)
         return Struct(
             loop.run_type, memory=self._memory.address, choose=choose, update=update,
             accepts=setup.acceptance.address(), target=stop.target,
@@ -142,9 +172,9 @@ class Search:
             patience=np.iinfo(np.int64).max if math.isinf(stop.no_improvement) else int(stop.no_improvement),
             low=low, high=high, pauses=self._on_best is not None, fewest=0, origin=0, hot=1.0, log_rate=0.0, left=1.0,
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, price=price,
-            total=0.0, times=np.zeros(2), destroy_counts=np.zeros((len(setup.portfolio.destroys), 4), np.int64),
-            repair_counts=np.zeros((len(setup.portfolio.repairs), 4), np.int64),
-            improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64), routes=0, left_out=0, found=0,
+            total=0.0, times=np.zeros(2), pair_counts=np.zeros((pairs, 4), np.int64), pair_gains=np.zeros(pairs),
+            pair_times=np.zeros((pairs, 2)), improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64),
+            routes=0, left_out=0, found=0,
             stopped=0, operator=0, n_changed=loop.ALL_CHANGED, is_changed=np.zeros(customers + 1, np.uint8),
             **{name: np.zeros(customers + 1, np.int32) for name in loop.KEPT},
         )  # fmt: skip
@@ -177,14 +207,20 @@ class Search:
         return time.perf_counter() - self._begin
 
     @property
+    def pair_counts(self) -> npt.NDArray[np.int64]:
+        """How often each pair was used, accepted, better, best: a row of pairs for each destroy operator."""
+        portfolio = self.setup.portfolio
+        return np.asarray(self._run.pair_counts).reshape(len(portfolio.destroys), len(portfolio.repairs), 4)
+
+    @property
     def destroy_counts(self) -> npt.NDArray[np.int64]:
-        """How often each destroy operator was used, accepted, better, best."""
-        return np.asarray(self._run.destroy_counts)
+        """The same of each destroy operator."""
+        return np.asarray(self.pair_counts.sum(axis=1))
 
     @property
     def repair_counts(self) -> npt.NDArray[np.int64]:
-        """How often each repair operator was used, accepted, better, best."""
-        return np.asarray(self._run.repair_counts)
+        """The same of each repair operator."""
+        return np.asarray(self.pair_counts.sum(axis=0))
 
     @property
     def improve_counts(self) -> npt.NDArray[np.int64]:
@@ -198,31 +234,36 @@ class Search:
 
     @property
     def decision_times(self) -> tuple[float, float] | None:
-        """Time spent on deciding, and in all, in units of its own; None where it cannot be measured."""
-        if self.setup.selector.asked_every > 0:
+        """Time spent on deciding, and in all, in units of its own; None where it cannot be measured.
+
+        That of a controller is all but the drawing of pairs.
+        """
+        if self._controller is not None:
             return self._asking, self.elapsed
         return (float(self._run.times[0]), float(self._run.times[1])) if HAS_COUNTER else None
 
     def advance(self, iterations: float = math.inf) -> None:
         """Run a segment, of so many iterations at most."""
-        setup, begin, asked_every = self.setup, self.elapsed, self.setup.selector.asked_every
+        setup, begin = self.setup, self.elapsed
         size = int(min(self._size, setup.stop.iterations - self.iteration, iterations))
         if self.iteration < OPEN_HORIZON:
             # A segment does not cross the point where an open run has cooled down.
             size = min(size, OPEN_HORIZON - self.iteration)
-        if asked_every > 0:
-            size = min(size, asked_every)
+        if self._every > 0:
+            size = min(size, max(self._next_question - self.iteration, 0) or self._every)
         if self.until < math.inf:
             size = max(1, int(min(size, self._size * (self.until - begin) / SEGMENT_SECONDS)))
         if self._first_phase:
             size = self._size_of_first_phase(size)
         self._set_course(begin, size)
-        if asked_every > 0:
-            self._ask()
+        if self._controller is not None and self.iteration >= self._next_question:
+            self._ask(self._controller)
+            # What it set may be another temperature.
+            self._set_course(begin, size)
         end = self.iteration + size
         while True:
             with catching(self._note_failure):
-                code = self._segment(self._state, setup.portfolio.tables, self._run, max(0, end - self.iteration))
+                code = self._segment(self._state, self._tables, self._run, max(0, end - self.iteration))
             if self._failure is not None:
                 running, said = self._failure
                 raise GivenUpError(self.called(running), said)
@@ -241,46 +282,104 @@ class Search:
                     self._set_course(self.elapsed, max(1, end - self.iteration))
             if self._on_best is not None:
                 self._on_best(self)
-        if asked_every > 0:
-            self._tell()
+        if self._controller is not None:
+            self._tell(self._controller)
+        if self._every > 0:
             # The clock is looked at after each question.
             return
         now = self.elapsed
         self._size = _next_size(size, now - begin, setup.stop.time - now)
 
-    def _ask(self) -> None:
-        portfolio, run, status = self.setup.portfolio, self._run, self._status
-        situation = Situation(
-            self.iteration,
-            status.current - self._penalties,
-            self._best_cost,
-            status.start,
-            max(0.0, run.left - run.left_rate * (self.iteration - run.origin)),
-            tuple(entry.name for entry in portfolio.destroys),
-            tuple(entry.name for entry in portfolio.repairs),
-        )
-        begin = time.perf_counter()
-        status.running, self.in_python = CHOOSING, True
-        self._pair = self.setup.selector.ask(situation, self._memory)
-        self.in_python = False
-        self._asking += time.perf_counter() - begin
-        self._waiting = self._missing
-        place = situation.destroys.index(self._pair[0])
-        self._asked = (situation, self.destroy_counts[place].copy())
+    def _seen_so_far(self) -> tuple[Any, ...]:
+        """Return what the counters show, to tell later what has come since."""
+        run = self._run
+        standing = self._missing, float(self._status.current) - self._penalties
+        return self.elapsed, standing, self.pair_counts.copy(), run.pair_gains.copy(), run.pair_times.copy()
 
-    def _tell(self) -> None:
-        situation, before = self._asked
-        counts = self.destroy_counts[situation.destroys.index(self._pair[0])] - before
-        begin = time.perf_counter()
-        used, accepted, improved, new_best = map(int, counts)
-        change = self._status.current - self._penalties - situation.current
-        if self.setup.fewest_vehicles and self._missing != self._waiting:
+    def _view(self, seen: tuple[Any, ...]) -> View:
+        """Return what a controller sees, and what came of the pairs since the counters were ``seen``."""
+        setup, run, status = self.setup, self._run, self._status
+        now, (missing, current), counts, gains, times = self._seen_so_far()
+        since, (waiting, before), known, won, timed = seen
+        counts, gains = counts - known, gains - won
+        uses = counts[:, :, loop.USED]
+        limited = math.isfinite(setup.stop.time)
+        seconds = uses.astype(np.float64)
+        if limited:
+            # Mean ticks of the iterations timed, here or else so far, or else of all pairs.
+            all_ticks = float(times[:, 1].sum() / max(1.0, times[:, 0].sum())) or 1.0
+            fresh = times - timed
+            ticks = np.where(fresh[:, 0] > 0, fresh[:, 1] / np.maximum(fresh[:, 0], 1.0), 0.0)
+            ticks = np.where(
+                ticks > 0, ticks, np.where(times[:, 0] > 0, times[:, 1] / np.maximum(times[:, 0], 1.0), all_ticks)
+            )
+            seconds *= ticks.reshape(uses.shape)
+            seconds *= (now - since) / (seconds.sum() or 1.0)
+        stop = setup.stop
+        horizon = stop.time if limited else stop.iterations if math.isfinite(stop.iterations) else float(OPEN_HORIZON)
+        return View(
+            setup.instance,
+            setup.portfolio,
+            self.iteration,
+            setup.quotas,
+            max(0.0, run.left - run.left_rate * (self.iteration - run.origin)),
+            horizon,
+            status.start,
+            current,
+            self._best_cost,
             # Costs of routes that serve more or fewer customers say nothing.
-            change = 0.0
+            current - before if missing == waiting else 0.0,
+            status.temperature,
+            status.acceptance,
+            int(status.since_best),
+            uses,
+            counts[:, :, loop.ACCEPTED],
+            counts[:, :, loop.IMPROVED],
+            counts[:, :, loop.NEW_BEST],
+            gains.reshape(uses.shape),
+            seconds,
+            self.current,
+        )
+
+    def _ask(self, controller: Controller) -> None:
+        begin = time.perf_counter()
+        self._next_question = self.iteration + self._every
+        self._status.running, self.in_python = CHOOSING, True
+        setting = controller.control(self._view(self._seen))
+        self._seen = self._seen_so_far()
+        self.in_python = False
+        if setting is not None:
+            self._set(setting)
+        self._asking += time.perf_counter() - begin
+
+    def _tell(self, controller: Controller) -> None:
+        if type(controller).observe is Controller.observe:
+            return
+        begin = time.perf_counter()
         self._status.running, self.in_python = UPDATING, True
-        self.setup.selector.tell(Outcome(*self._pair, used, accepted, improved, new_best, change))
+        controller.observe(self._view(self._seen))
         self.in_python = False
         self._asking += time.perf_counter() - begin
+
+    def _set(self, setting: Setting) -> None:
+        """Go on as a controller says; what cannot be is refused."""
+        name, portfolio = self.setup.selector.name, self.setup.portfolio
+        if not isinstance(setting, Setting):
+            raise InputError(f"controller {name!r} answered {setting!r:.60}, which is no Setting.")
+        if setting.weights is not None:
+            set_weights(self._memory, weights_of(name, portfolio, setting.weights))
+        if setting.scale is not None:
+            self._run.low, self._run.high = scale_of(name, self.setup.instance.customers, setting.scale)
+        if setting.heat is not None:
+            self._heat = heat_of(name, setting.heat)
+        for (operator, parameter), value in setting.parameters.items():
+            phase, row, column = portfolio.place_of(operator, parameter)
+            if not math.isfinite(value) or (column < 0 and not 0 <= value <= 1):
+                raise InputError(f"controller {name!r} set {parameter!r} of operator {operator!r} to {value!r:.60}.")
+            if column < 0:
+                self._tables.improve_shares[row] = value
+            else:
+                getattr(self._tables, f"{phase}_parameters")[row, column] = value
 
     def reason_to_stop(self) -> str | None:
         """Return which limit is reached, or None."""
@@ -474,7 +573,7 @@ class Search:
         keeps runs repeatable. Limited by time, it starts each segment where the clock stands.
         """
         run, stop = self._run, self.setup.stop
-        hot, cold = self.setup.temperatures
+        hot, cold = (each * heat for each, heat in zip(self.setup.temperatures, self._heat, strict=True))
         fall = math.log(cold / hot)
         if math.isinf(stop.time):
             horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON

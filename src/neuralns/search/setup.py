@@ -127,8 +127,8 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
     known = selector.made_for()
     if not known:
         return portfolio_named("modern" if instance is None else strongest_for(instance))
-    for portfolio in map(portfolio_named, ("modern", "windows", "paper")):
-        if set(known) == set(portfolio.actions):
+    for portfolio in map(portfolio_named, ("modern", "windows", "paper", "wide")):
+        if set(known) in (set(portfolio.actions), set(portfolio.names)):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
 

@@ -18,6 +18,8 @@ from neuralns.errors import GivenUpError
 from neuralns.search import interrupt
 from neuralns.search.search import Search
 from neuralns.search.setup import Setup
+from neuralns.selection.controller import Controller
+from neuralns.selection.in_python import PythonSelector
 
 PATIENCE = 2.0
 """Seconds without an iteration, past the limit of time or after a signal, until a search is given up."""
@@ -39,7 +41,9 @@ def has_own_functions(setup: Setup) -> bool:
     functions: list[Any] = [entry.function for entry in setup.portfolio.operators]
     functions += [selector.choose, selector.update, setup.acceptance.function]
     functions += [rule.function for rule in setup.stop.rules]
-    return setup.selector.asked_every > 0 or any(map(is_own, functions))
+    if issubclass(selector, Controller):
+        functions.append(selector.control)
+    return selector is PythonSelector or any(map(is_own, functions))
 
 
 class Supervised:

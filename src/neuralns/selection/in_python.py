@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from neuralns.compiled.structs import Struct, wholes
 from neuralns.errors import InputError
-from neuralns.operators.portfolio import Portfolio
-from neuralns.selection.fixed import Fixed
-from neuralns.selection.selector import Selector
+from neuralns.selection.controller import Controller, Setting, View
 
 
 @dataclass(frozen=True)
@@ -63,7 +60,7 @@ class Chooser(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PythonSelector(Selector):
+class PythonSelector(Controller):
     """A selector of your own in plain Python, asked every so many iterations; in between the search runs compiled.
 
     Parameters
@@ -78,9 +75,6 @@ class PythonSelector(Selector):
     every: int = 100
     name: str = "own"
 
-    adapts: ClassVar[bool] = True
-    fields: ClassVar = {"pair": wholes}
-
     def __post_init__(self) -> None:
         for method in ("choose", "update"):
             if not callable(getattr(self.chooser, method, None)):
@@ -88,24 +82,24 @@ class PythonSelector(Selector):
         if self.every < 1:
             raise InputError(f"a selector asked every {self.every} iterations cannot work; at least 1 is needed.")
 
-    @property
-    def asked_every(self) -> int:
-        return self.every
-
-    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
-        return self.new_memory(pair=np.zeros(2, np.int64))
-
-    def ask(self, situation: Situation, memory: Struct) -> tuple[str, str]:
-        answer = self.chooser.choose(situation)
+    def control(self, view: View) -> Setting:
+        names = [tuple(entry.name for entry in part) for part in (view.portfolio.destroys, view.portfolio.repairs)]
+        answer = self.chooser.choose(
+            Situation(view.iteration, view.current, view.best, view.start, view.left, names[0], names[1])
+        )
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise InputError(f"selector {self.name!r} chose {answer!r:.60}, not the names of two operators.")
-        for place, (name, known) in enumerate(zip(answer, (situation.destroys, situation.repairs), strict=True)):
+        for name, known in zip(answer, names, strict=True):
             if name not in known:
                 raise InputError(f"selector {self.name!r} chose {name!r:.60}, which is not among {', '.join(known)}.")
-            memory.pair[place] = known.index(name)
-        return answer
+        weights = np.zeros(view.uses.shape)
+        weights[names[0].index(answer[0]), names[1].index(answer[1])] = 1.0
+        return Setting(weights)
 
-    def tell(self, outcome: Outcome) -> None:
-        self.chooser.update(outcome)
-
-    choose = staticmethod(Fixed.choose)
+    def observe(self, view: View) -> None:
+        destroy, repair = np.unravel_index(int(view.uses.argmax()), view.uses.shape)
+        counts = (each[destroy, repair] for each in (view.uses, view.accepted, view.improved, view.new_best))
+        used, accepted, improved, new_best = map(int, counts)
+        if used > 0:
+            names = view.portfolio.destroys[destroy].name, view.portfolio.repairs[repair].name
+            self.chooser.update(Outcome(*names, used, accepted, improved, new_best, view.change))

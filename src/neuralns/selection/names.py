@@ -4,6 +4,9 @@
 ``random``                 every operator with equal probability
 ``roulette``               the classic wheel; ``roulette:segment=10:reaction=0.5`` with other parameters
 ``ucb``, ``thompson``      bandits
+``gain``                   a bandit on gain per second, asked between segments
+``timed-roulette``         the wheel with scores per second, likewise
+``FILE.setting``           what ``neuralns tune`` has found best
 ``fixed:DESTROY,REPAIR``   one pair, always (``fixed:DESTROY/REPAIR`` in lists, where commas part names)
 ``best-fixed``             the pair that does best in trials: short searches, or training episodes for ``evaluate``
 ``lrw``                    the learned wheel, trained on episodes first (``evaluate`` only)
@@ -27,6 +30,8 @@ from types import ModuleType
 from neuralns.errors import InputError
 from neuralns.operators.own_file import run_python_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
+from neuralns.selection.by_time import GainBandit, TimedRoulette
+from neuralns.selection.constant import SUFFIX, read_setting
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.learned_roulette import learned_roulette
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
@@ -40,6 +45,8 @@ _NAMED: dict[str, Callable[[], Selector]] = {
     "roulette": Roulette,
     "ucb": AlphaUCB,
     "thompson": Thompson,
+    "gain": GainBandit,
+    "timed-roulette": TimedRoulette,
 }
 
 
@@ -82,6 +89,8 @@ def selector_named(
     if is_own_file(name):
         file, py, own = name.rpartition(".py")
         return load_selector(file + py, own.removeprefix(":"))
+    if name.endswith(SUFFIX):
+        return read_setting(name)
     kind, _, path = name.partition(":")
     if kind in ("lrw", "adaptive") and path:
         wheel = learned_roulette(read_policy(path), path)

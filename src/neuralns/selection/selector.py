@@ -19,7 +19,6 @@ from neuralns.routes.layout import state_type
 if TYPE_CHECKING:
     from neuralns.operators.portfolio import Portfolio
     from neuralns.problem.instance import Instance
-    from neuralns.selection.in_python import Outcome, Situation
 
 DESTROY, REPAIR = 0, 1
 """Phases, as ``choose`` is told them."""
@@ -58,8 +57,6 @@ class Selector:
         Whether it learns from the outcomes of a search; then it plays no episodes.
     uses_history
         Whether it reads ``state.history``.
-    asked_every
-        Iterations between two questions to its Python methods `ask` and `tell`; 0 if it has none.
     """
 
     name: str = "own"
@@ -74,10 +71,6 @@ class Selector:
     @property
     def uses_history(self) -> bool:
         return False
-
-    @property
-    def asked_every(self) -> int:
-        return 0
 
     def made_for(self) -> tuple[str, ...]:
         """Return the names of the operators that it chooses among, if it was made for certain ones."""
@@ -102,13 +95,6 @@ class Selector:
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         """Return the memory to begin a search with, for instances of up to so many customers (see `new_memory`)."""
         raise OperatorError(f"selector {self.name!r} has no method 'start'.")
-
-    def ask(self, situation: Situation, memory: Struct) -> tuple[str, str]:
-        """Set the memory before a stretch of iterations; return the names of the pair that will be used."""
-        raise NotImplementedError
-
-    def tell(self, outcome: Outcome) -> None:
-        """Take note of what came of it."""
 
     @staticmethod
     def choose(memory: Any, state: Any, phase: Any) -> Any:

@@ -1,0 +1,81 @@
+"""All that a controller may set, as a row of numbers: what is tuned and learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from neuralns.operators.portfolio import Portfolio
+from neuralns.selection.controller import MOST_REMOVED, Setting
+
+Floats = npt.NDArray[np.float64]
+
+SCALE, START, END = "scale", "start heat", "end heat"
+FACTORS = {"longest": "length of strings", "rate": "rate of blinks"}
+"""Parameters of operators that one dial turns for all operators that have them."""
+LEAST_SHARE = 0.005
+"""An improve operator that would be applied in a smaller share of the steps is left out."""
+FURTHEST = math.log(30.0)
+"""How far apart weights may lie, and how far temperatures may be turned either way."""
+
+
+@dataclass(frozen=True)
+class Dials:
+    """The dials of a portfolio. All at 0 is uniform selection with the portfolio's own parameters.
+
+    ====================  =============================================================================================
+    an operator's name    x: its weight is e^x, none if that is below 1/30 of another one's; of an improve operator, e^x
+                          times its share of the steps
+    ``scale``             the most customers to remove, e^x times the default
+    ``length of strings`` e^x times the parameter ``longest`` of all that have it
+    ``rate of blinks``    e^x times the parameter ``rate``
+    ``start heat``        e^x times the temperature at the start
+    ``end heat``          e^x times that at the end
+    ====================  =============================================================================================
+    """
+
+    portfolio: Portfolio
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the dials, in order."""
+        known = {parameter for entry in self.portfolio.operators for parameter, _ in entry.parameters}
+        factors = [name for parameter, name in FACTORS.items() if parameter in known]
+        return *self.portfolio.names, SCALE, *factors, START, END
+
+    def row(self, values: Mapping[str, float]) -> Floats:
+        """Return the row in which the dials named are turned so, all others at 0."""
+        found = np.zeros(len(self.names))
+        for name, value in values.items():
+            found[self.names.index(name)] = value
+        return found
+
+    def setting(self, row: npt.ArrayLike, scale: tuple[int, int]) -> Setting:
+        """Return what a row of values sets, given the default scale."""
+        turned = np.clip(np.asarray(row, np.float64), -2 * FURTHEST, 2 * FURTHEST)
+        value = dict(zip(self.names, turned.tolist(), strict=True))
+        portfolio = self.portfolio
+        weights = [_weights([value[entry.name] for entry in part]) for part in (portfolio.destroys, portfolio.repairs)]
+        parameters = {}
+        for entry in portfolio.operators:
+            for name, default in entry.parameters:
+                if name in FACTORS:
+                    parameters[entry.name, name] = default * math.exp(value[FACTORS[name]])
+        for entry in portfolio.improves:
+            share = min(1.0, entry.share * math.exp(value[entry.name]))
+            parameters[entry.name, "share"] = share if share >= LEAST_SHARE else 0.0
+        low, high = scale
+        heat = [math.exp(min(max(value[dial], -FURTHEST), FURTHEST)) for dial in (START, END)]
+        most = int(np.clip(round(high * math.exp(value[SCALE])), low, MOST_REMOVED))
+        return Setting(np.outer(*weights), (low, most), parameters, (heat[0], heat[1]))
+
+
+def _weights(turned: list[float]) -> Floats:
+    """Return the weights of operators, the largest 1; those far behind have none."""
+    behind = np.array(turned) - max(turned)
+    return np.where(behind > -FURTHEST, np.exp(behind), 0.0)

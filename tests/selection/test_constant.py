@@ -1,0 +1,60 @@
+"""A constant setting of dials, and its file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neuralns
+from neuralns import InputError, MaxIterations
+from neuralns.operators.portfolio import portfolio_named
+from neuralns.selection.constant import Constant, read_setting
+from neuralns.selection.dials import Dials
+
+CARD: dict[str, Any] = {
+    "portfolio": "tuned",
+    "operators": ["string", "random-node", "greedy", "2-opt-star"],
+    "dials": {"random-node": -9, "scale": -1.0},
+}
+
+
+def written(folder: Path, card: Any) -> str:
+    path = folder / "mine.setting"
+    path.write_text(card if isinstance(card, str) else json.dumps(card))
+    return str(path)
+
+
+def test_a_search_keeps_to_it(tmp_path: Path) -> None:
+    result = neuralns.solve("E-n22-k4", MaxIterations(500), selector=written(tmp_path, CARD))
+    uses = {use.name: use.used for use in result.operators}
+    assert uses["string"] == uses["greedy"] == 500
+    assert uses["random-node"] == 0
+    assert result.selector.endswith("mine.setting")
+
+
+def test_dials_at_0_are_uniform_selection() -> None:
+    portfolio = portfolio_named("string,random-node,greedy,regret-2")
+    constant = Constant(portfolio, tuple(Dials(portfolio).row({})))
+    result = neuralns.solve("E-n22-k4", MaxIterations(4000), selector=constant)
+    for use in result.operators:
+        assert use.used == pytest.approx(2000, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("card", "sentence"),
+    [
+        ("[1", "is not a file of settings"),
+        ({"operators": ["string", "greedy"]}, r"is not a file of settings \(KeyError: 'dials'\)"),
+        ({**CARD, "operators": ["strings"]}, "operator 'strings' is not known"),
+        ({**CARD, "dials": {"nothing": 1}}, "is not a file of settings"),
+        ({**CARD, "dials": {"scale": "x"}}, "is not a file of settings"),
+        ({**CARD, "dials": {"scale": 1e999}}, "a dial is turned to a number that is not finite"),
+    ],
+)
+def test_a_file_that_is_no_setting_is_refused(tmp_path: Path, card: Any, sentence: str) -> None:
+    path = written(tmp_path, card)
+    with pytest.raises(InputError, match=rf"^{path}: {sentence}"):
+        read_setting(path)

@@ -1,0 +1,71 @@
+"""Dials: all that a controller may set, as a row of numbers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neuralns.operators.portfolio import portfolio_named
+from neuralns.selection.controller import MOST_REMOVED, heat_of, scale_of, weights_of
+from neuralns.selection.dials import Dials
+
+DIALS = Dials(portfolio_named("string:longest=20,shaw,blinks,regret-2,2-opt-star:share=0.1"))
+
+
+def test_there_is_a_dial_for_each_operator_and_for_all_else() -> None:
+    assert DIALS.names == (
+        "string:longest=20", "shaw", "blinks", "regret-2", "2-opt-star:share=0.1", "scale", "length of strings",
+        "rate of blinks", "start heat", "end heat",
+    )  # fmt: skip
+    assert Dials(portfolio_named("random-node,greedy")).names == (
+        "random-node", "greedy", "scale", "start heat", "end heat",
+    )  # fmt: skip
+
+
+def test_all_at_0_is_what_the_portfolio_says() -> None:
+    setting = DIALS.setting(DIALS.row({}), (1, 30))
+    assert np.array_equal(setting.weights, np.ones((2, 2)))  # type: ignore[arg-type]
+    assert setting.scale == (1, 30)
+    assert setting.heat == (1.0, 1.0)
+    assert setting.parameters == pytest.approx(
+        {("string:longest=20", "longest"): 20.0, ("blinks", "rate"): 0.01, ("2-opt-star:share=0.1", "share"): 0.1}
+    )
+
+
+def test_each_dial_multiplies_what_it_is_named_for() -> None:
+    two = math.log(2)
+    row = DIALS.row(
+        {"shaw": two, "regret-2": -two, "2-opt-star:share=0.1": two, "scale": -two, "length of strings": two,
+         "rate of blinks": two, "start heat": two, "end heat": -two}
+    )  # fmt: skip
+    setting = DIALS.setting(row, (1, 30))
+    weights = np.asarray(setting.weights)
+    assert weights / weights[0, 0] == pytest.approx(np.array([[1, 0.5], [2, 1]]))
+    assert setting.scale == (1, 15)
+    assert setting.heat == pytest.approx((2.0, 0.5))
+    assert setting.parameters == pytest.approx(
+        {("string:longest=20", "longest"): 40.0, ("blinks", "rate"): 0.02, ("2-opt-star:share=0.1", "share"): 0.2}
+    )
+
+
+def test_an_operator_far_behind_is_left_out_and_a_small_share_is_none() -> None:
+    setting = DIALS.setting(DIALS.row({"shaw": -4.0, "2-opt-star:share=0.1": -4.0}), (1, 30))
+    assert np.array_equal(setting.weights, [[1, 1], [0, 0]])  # type: ignore[arg-type]
+    assert setting.parameters["2-opt-star:share=0.1", "share"] == 0.0
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=10, max_size=10))
+def test_whatever_the_dials_say_can_be_set(row: list[float]) -> None:
+    setting = DIALS.setting(row, (1, 30))
+    assert setting.weights is not None
+    assert setting.scale is not None
+    assert setting.heat is not None
+    weights_of("dials", DIALS.portfolio, setting.weights)
+    assert scale_of("dials", 100, setting.scale)[1] <= MOST_REMOVED
+    heat_of("dials", setting.heat)
+    assert all(math.isfinite(value) for value in setting.parameters.values())
+    assert 0 <= setting.parameters["2-opt-star:share=0.1", "share"] <= 1
