@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from neuralns import HillClimbing, MaxIterations, MaxTime, Stop, solve
-from neuralns.problem.generate import generate_x
+from neuralns.problem.generate.x import generate_x
 from neuralns.problem.instance import Instance
-from neuralns.search.overload import LEAST_ITERATIONS, LEAST_SECONDS, OVERLOAD_SHARE, first_price
+from neuralns.search.overload import LEAST_ITERATIONS, LEAST_SECONDS, MOST_CUSTOMERS, OVERLOAD_SHARE, first_price
 from neuralns.search.search import Search
 from neuralns.search.setup import Setup, make_setup
 
@@ -40,6 +40,7 @@ def test_other_searches_keep_the_limit(tight: Instance) -> None:
         _setup(tight, MaxTime(100) | MaxIterations(1000)),
         _setup(tight, Stop(no_improvement=10)),
         _setup(replace(tight, vehicles=8)),
+        _setup(generate_x(MOST_CUSTOMERS + 1, seed=1)),
         replace(setup, keeps_limit=True),
         replace(setup, fewest_vehicles=True),
         replace(setup, acceptance=HillClimbing()),

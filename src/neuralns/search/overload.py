@@ -17,6 +17,8 @@ from neuralns.selection.uniform import Uniform
 
 OVERLOAD_SHARE = 0.1
 """How much more than the limit a vehicle may carry, as a share of it."""
+MOST_CUSTOMERS = 350
+"""Larger instances keep the limit: iterations take half as long again where more routes have room."""
 LEAST_SECONDS, LEAST_ITERATIONS = 0.06, 9000
 """For each customer a search has so much time, or so many iterations, at least; shorter ones keep the limit."""
 
@@ -28,6 +30,7 @@ def first_price(setup: Setup) -> float:
     keeps_limit = (
         setup.keeps_limit
         or kind_of(instance) != PLAIN
+        or instance.customers > MOST_CUSTOMERS
         or instance.vehicles is not None
         or instance.may_leave_out
         or setup.fewest_vehicles
