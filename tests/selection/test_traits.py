@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neuralns
-from neuralns.problem.generate import generate_windows, generate_x
+from neuralns import generate_windows, generate_x
 from neuralns.problem.instance import Instance
 from neuralns.search.setup import initial_solution
 from neuralns.selection.traits import NAMES, traits_of

@@ -49,6 +49,8 @@ SERVING_SHARE = 0.2
 """Share of a run that may go into serving everybody where the start does not."""
 FEWEST_HEAT = 0.3
 """Temperature meanwhile, as a share of the one at the start."""
+NOMINAL_SECONDS = 2e-5
+"""What an iteration counts as where a controller is told of seconds and iterations alone are limited."""
 QUESTIONS = 200
 """How often a controller is asked in a run limited by iterations alone."""
 OPEN_HORIZON = 1_000_000
@@ -316,7 +318,8 @@ class Search:
             seconds *= ticks.reshape(uses.shape)
             seconds *= (now - since) / (seconds.sum() or 1.0)
         stop = setup.stop
-        horizon = stop.time if limited else stop.iterations if math.isfinite(stop.iterations) else float(OPEN_HORIZON)
+        iterations = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
+        horizon = stop.time if limited else NOMINAL_SECONDS * iterations
         return View(
             setup.instance,
             setup.portfolio,
