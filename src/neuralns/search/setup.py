@@ -52,6 +52,8 @@ class Setup:
     temperatures: tuple[float, float]
     initial: Solution
     fewest_vehicles: bool = False
+    keeps_limit: bool = False
+    """Whether no route may carry too much even for a while (see `overload`)."""
 
     def starting_from(self, initial: Solution) -> Setup:
         """Return the same from another solution."""
