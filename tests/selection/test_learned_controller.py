@@ -49,7 +49,7 @@ def test_it_weighs_operators_by_the_instance(tmp_path: Path) -> None:
     assert uses(small)["string"] == 300
     assert small.selector == str(file)
     assert small.decision_time_share is not None
-    large = neuralns.solve("X-n401-k29", MaxIterations(300), selector=str(file))
+    large = neuralns.solve(neuralns.generate_x(400), MaxIterations(300), selector=str(file))
     assert uses(large)["random-node"] == 300
     assert uses(large)["greedy"] == pytest.approx(150, abs=40)
 

@@ -23,11 +23,11 @@ import numpy.typing as npt
 from neuralns.errors import InputError
 from neuralns.experiments.executors import LostProcessError
 from neuralns.experiments.statistics import mean_by_instance, signed_rank
-from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
+from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
 from neuralns.problem.bundled import read
 from neuralns.problem.generate.variants import GENERATORS, generate_of
 from neuralns.problem.instance import Instance
-from neuralns.search.setup import initial_solution, strongest_for
+from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.selection.constant import Constant
 from neuralns.selection.dials import FURTHEST, Dials
@@ -182,7 +182,7 @@ def play_group(
     default = dials.like(portfolio_named(strongest_for(instance)))
     rows = [default]
     if response is not None:
-        best = response.best_row(traits)
+        best = response.best_row(traits, default)
         rows += [best, *(near_row(dials, best, rng) for _ in range(SETTINGS // 2 - 1))]
     rows += [draw_row(dials, default, rng) for _ in range(SETTINGS - len(rows))]
     costs = []
@@ -255,14 +255,13 @@ def train_controller(
     running: dict[Future[Group], int] = {}
     done = {group.number for group in groups}
     numbers = (number for number in _count() if number not in done)
-    reason: str | None = None
-    while reason is None:
+    while True:
         if len(groups) >= BROAD and (response is None or len(groups) - fitted >= REFIT):
             (response, foretold), fitted = fit(dials, groups), len(groups)
         spent = sum(group.seconds * len(group.rows) for group in groups)
         runs = sum(len(group.rows) for group in groups)
         reason = watch(Standing(len(groups), runs, spent, 60 * minutes, _mean(gains(groups)), foretold))
-        if spent >= 60 * minutes:
+        if reason is not None or spent >= 60 * minutes:
             break
         while len(running) < workers:
             number = next(numbers)

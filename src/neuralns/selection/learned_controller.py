@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from neuralns.errors import InputError
-from neuralns.operators.portfolio import Portfolio, make_portfolio
+from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
 from neuralns.selection.controller import Controller, Setting, View
 from neuralns.selection.dials import Dials
 from neuralns.selection.policy_file import Policy
@@ -70,7 +70,8 @@ class LearnedController(Controller):
         if view.portfolio.names != self.portfolio.names:
             raise InputError(f"selector {self.name!r} was trained for operators {', '.join(self.portfolio.names)}.")
         traits = traits_of(view.instance, view.solution(), view.horizon)
-        return self.dials.setting(self.response.best_row(traits), view.scale)
+        default = self.dials.like(portfolio_named(strongest_for(view.instance)))
+        return self.dials.setting(self.response.best_row(traits, default), view.scale)
 
 
 class _Running(Controller):

@@ -25,6 +25,8 @@ Floats = npt.NDArray[np.float64]
 
 SHARPNESS = 0.25
 """An operator has e times the weight of another one if its effect is by so many per cent better."""
+DOUBT = 1.5
+"""How far the dial of an operator that the default leaves out is turned down at first."""
 RANGE = 1.2
 """How far the best setting turns dials other than those of operators, either way."""
 CLIP = 2.5
@@ -66,14 +68,20 @@ class Response:
         """Return what a setting is expected to cost, in per cent, up to what all settings have in common."""
         return float(terms(self.dials, np.asarray(row, np.float64)[None])[0] @ self.effects(traits))
 
-    def best_row(self, traits: Floats, sharpness: float = SHARPNESS) -> Floats:
-        """Return the dials that are expected to be best for an instance."""
+    def best_row(self, traits: Floats, default: Floats | None = None, sharpness: float = SHARPNESS) -> Floats:
+        """Return the dials that are expected to be best for an instance.
+
+        Operators that a ``default`` leaves out begin with less weight, so that what is not known to be better stays
+        rare.
+        """
         effects = self.effects(traits)
         destroys, repairs, improves, rest = self._sizes
         row = np.zeros(len(self.dials.names))
         operators = destroys + repairs
+        if default is not None:
+            row[:operators] = np.maximum(default[:operators], -DOUBT)
         for first, last in ((0, destroys), (destroys, operators)):
-            row[first:last] = -(effects[first:last] - effects[first:last].min()) / sharpness
+            row[first:last] -= (effects[first:last] - effects[first:last].min()) / sharpness
         for place, entry in enumerate(self.dials.portfolio.improves):
             linear, square = effects[operators + place], effects[operators + improves + place]
             share = _SHARES[int(np.argmin(linear * np.sqrt(_SHARES) + square * _SHARES))]
