@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from neuralns.operators.portfolio import portfolio_named
+from neuralns.selection import response as response_module
 from neuralns.selection.dials import FURTHEST, Dials
-from neuralns.selection.response import CLIP, RANGE, Response, fit_response, terms
+from neuralns.selection.response import CLIP, DOUBT, MODESTY, RANGE, SHARPNESS, Response, fit_response, terms
 
 DIALS = Dials(portfolio_named("string,shaw,random-node,blinks,regret-2,2-opt-star:share=0.1"))
 TRAITS = 2
@@ -52,9 +53,9 @@ def test_the_best_row_favours_what_is_cheap() -> None:
     response = surface(string=(0.0, 0.0), shaw=(0.25, 0.0), random_node=(9.0, 0.0), scale=(-1.0, 0.0), root=(-1.0, 0.0))
     row = dict(zip(DIALS.names, response.best_row(np.zeros(TRAITS)), strict=True))
     assert row["string"] == 0.0
-    assert row["shaw"] == pytest.approx(-1.0)
+    assert row["shaw"] == pytest.approx(-0.25 / SHARPNESS)
     assert row["random-node"] < -FURTHEST
-    assert row["scale"] == pytest.approx(0.5, abs=0.03)
+    assert row["scale"] == pytest.approx(0.5 * MODESTY, abs=0.03)
     assert row["start heat"] == 0.0
     # The whole share, ten times that of the portfolio.
     assert row["2-opt-star:share=0.1"] == pytest.approx(np.log(10.0))
@@ -64,12 +65,14 @@ def test_what_is_best_follows_the_traits_within_limits() -> None:
     response = surface(scale=(0.0, 1.0), shaw=(0.0, 0.5))
     rows = [response.best_row(np.array([trait, 0.0])) for trait in (-1.0, 1.0, 100.0)]
     scale, shaw, string = (DIALS.names.index(name) for name in ("scale", "shaw", "string"))
-    assert [row[scale] for row in rows] == pytest.approx([0.5, -0.5, max(-RANGE, -CLIP / 2)], abs=0.03)
+    best = [0.5, -0.5, max(-RANGE, -CLIP / 2)]
+    assert [row[scale] for row in rows] == pytest.approx([MODESTY * value for value in best], abs=0.03)
     assert rows[0][shaw] == 0.0 > rows[0][string]
     assert rows[1][string] == 0.0 > rows[1][shaw]
 
 
-def test_the_best_row_is_no_worse_than_others_but_for_diversity() -> None:
+def test_the_best_row_is_no_worse_than_others_but_for_diversity(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(response_module, "MODESTY", 1.0)
     rng = np.random.default_rng(4)
     factors = rng.normal(0, 0.5, (TERMS, 1 + TRAITS))
     factors[12:17, 0] = 3.0
@@ -94,8 +97,16 @@ def test_a_fit_finds_the_surface_that_runs_came_from() -> None:
     for trait in (-1.0, 0.0, 1.0):
         here = np.array([trait, 0.0])
         best = fitted.best_row(here)
-        assert true.value(here, best) < true.value(here, np.zeros(len(best))) - 0.2
+        assert true.value(here, best) < true.value(here, np.zeros(len(best))) - 0.15
         assert true.value(here, best) == pytest.approx(true.value(here, true.best_row(here)), abs=0.25)
+
+
+def test_operators_that_a_default_leaves_out_stay_rare_unless_they_are_known_to_be_better() -> None:
+    default = DIALS.row({"shaw": -9.0})
+    string, shaw = (DIALS.names.index(name) for name in ("string", "shaw"))
+    nothing, better = (surface(shaw=(effect, 0.0)).best_row(np.zeros(TRAITS), default) for effect in (0.0, -3.0))
+    assert nothing[shaw] - nothing[string] == -DOUBT
+    assert better[shaw] > better[string]
 
 
 def test_runs_that_tell_nothing_foretell_nothing() -> None:

@@ -23,12 +23,18 @@ from neuralns.selection.dials import FURTHEST, Dials
 
 Floats = npt.NDArray[np.float64]
 
-SHARPNESS = 0.25
+SHARPNESS = 0.5
 """An operator has e times the weight of another one if its effect is by so many per cent better."""
+MODESTY = 0.5
+"""How much of the way to what looks best dials other than those of operators are turned: in part it is chance."""
 DOUBT = 1.5
 """How far the dial of an operator that the default leaves out is turned down at first."""
 RANGE = 1.2
-"""How far the best setting turns dials other than those of operators, either way."""
+"""How far the best value of dials other than those of operators is looked for, either way."""
+MINOR = 0.2
+"""Size of the products of terms and traits before the fit: the smaller, the less it makes of them."""
+FARTHEST = 1.5
+"""Costs count as no further than so many per cent from the mean of the instance."""
 CLIP = 2.5
 """Traits count as no further than so many standard deviations from their mean."""
 _GRID = np.linspace(-RANGE, RANGE, 49)
@@ -89,7 +95,7 @@ class Response:
         for place in range(rest):
             begin = operators + 2 * improves
             linear, square = effects[begin + place], effects[begin + rest + place]
-            row[operators + improves + place] = _GRID[int(np.argmin(linear * _GRID + square * _GRID**2))]
+            row[operators + improves + place] = MODESTY * _GRID[int(np.argmin(linear * _GRID + square * _GRID**2))]
         return row
 
 
@@ -132,11 +138,11 @@ def fit_response(
     mean, spread = traits.mean(axis=0), np.maximum(traits.std(axis=0), 0.05)
     seen = standardised(traits, mean, spread)
     plain = terms(dials, rows)
-    design = np.concatenate([plain, *(0.5 * plain * seen[:, [trait]] for trait in range(seen.shape[1]))], axis=1)
+    design = np.concatenate([plain, *(MINOR * plain * seen[:, [trait]] for trait in range(seen.shape[1]))], axis=1)
     counts = np.bincount(groups)
     outcome = 100.0 * np.log(costs)
     outcome -= (np.bincount(groups, outcome) / counts)[groups]
-    outcome = np.clip(outcome, -5.0, 5.0)
+    outcome = np.clip(outcome, -FARTHEST, FARTHEST)
     sums = np.zeros((len(counts), design.shape[1]))
     np.add.at(sums, groups, design)
     design -= (sums / counts[:, None])[groups]
@@ -156,6 +162,6 @@ def fit_response(
     factors = np.linalg.solve(whole + best * np.eye(design.shape[1]), target)
     count = plain.shape[1]
     table = np.stack(
-        [factors[:count], *(0.5 * factors[count * (1 + k) : count * (2 + k)] for k in range(seen.shape[1]))]
+        [factors[:count], *(MINOR * factors[count * (1 + k) : count * (2 + k)] for k in range(seen.shape[1]))]
     )
     return Response(dials, table.T, mean, spread), 1.0 - least / float((outcome**2).sum())
