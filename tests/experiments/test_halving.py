@@ -31,7 +31,7 @@ def test_a_plan_keeps_to_the_runs_and_halves_until_one_is_left(candidates: int, 
 
 def test_half_an_hour_for_64_settings() -> None:
     plan = plan_for(64, 20, 900)
-    assert plan.rounds == ((64, 1), (32, 3), (16, 8), (8, 15), (4, 31), (2, 63))
+    assert plan.rounds == ((64, 1), (32, 4), (16, 8), (8, 16), (4, 34), (2, 68))
     assert plan.last == 60
 
 
@@ -60,9 +60,11 @@ def test_a_gain_is_over_instances_and_tested_from_six_on() -> None:
     blocks = [Block(name, seed) for seed in range(2) for name in "abcdef"]
     gain = gain_of(blocks, [0.01, 0.02, 0.03, 0.04, 0.05, 0.06] * 2)
     assert gain.percent == pytest.approx(3.5)
-    assert (gain.p, gain.instances, gain.runs) == (pytest.approx(1 / 32), 6, 12)
+    assert gain.p == pytest.approx(1 / 32)
+    assert (gain.instances, gain.runs) == (6, 12)
     assert gain.interval is not None
     few = gain_of(blocks[:3], [0.01, -0.02, 0.0])
     assert (few.p, few.instances, few.runs) == (None, 3, 3)
     alone = gain_of(blocks[:1], [0.01])
-    assert (alone.percent, alone.interval) == (pytest.approx(1), None)
+    assert alone.percent == pytest.approx(1)
+    assert alone.interval is None

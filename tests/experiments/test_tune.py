@@ -95,14 +95,16 @@ def test_the_rows_are_those_of_searches_by_the_settings() -> None:
     assert solve(row.instance, MaxIterations(20), seed=row.seed).cost == row.cost
 
 
-def test_the_same_seed_finds_the_same() -> None:
+def test_the_same_seed_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "work", made_up)
     first = run(seed=3)
     content = Path("best.setting").read_text()
     again = run(seed=3, force=True)
     assert (again.constant, Path("best.setting").read_text()) == (first.constant, content)
 
 
-def test_ctrl_c_writes_the_best_so_far_and_resuming_goes_on_to_the_same_end() -> None:
+def test_ctrl_c_writes_the_best_so_far_and_resuming_goes_on_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "work", made_up)
     whole = run()
     expected, content = Path("best.setting").read_text(), Path("best.csv").read_text()
     Path("best.csv").unlink()
@@ -123,7 +125,9 @@ def test_ctrl_c_writes_the_best_so_far_and_resuming_goes_on_to_the_same_end() ->
     assert {row.job for row in rows()} == {line.rpartition(",")[2] for line in content.splitlines()[1:]}
 
 
-def test_ctrl_c_before_all_had_a_run_writes_no_setting() -> None:
+def test_ctrl_c_before_all_had_a_run_writes_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "work", made_up)
+
     def press(standing: Standing) -> None:
         if standing.done == 1:
             raise KeyboardInterrupt

@@ -51,7 +51,7 @@ class TuningRun:
     candidate
         Its number; 0 has all dials at 0, and ``default`` is `neuralns solve` without any setting.
     cost, unserved
-        What its routes cost, and how many customers are left out who need not be.
+        What its routes cost, and how many required customers they leave out.
     seconds
         How long it searched.
     dials
@@ -304,7 +304,7 @@ class _Tuning:
         costs, unserved = [], []
         for block in blocks:
             jobs = [self._job(name, block).name for name in names]
-            if all(job in found for job in jobs):
+            if jobs and all(job in found for job in jobs):
                 done.append(block)
                 costs.append([found[job].cost for job in jobs])
                 unserved.append([found[job].unserved for job in jobs])
@@ -312,12 +312,12 @@ class _Tuning:
 
     def _run(self, stage: str, names: Sequence[str], blocks: Sequence[Block], limit: float) -> bool:
         """Try candidates on blocks, unless that was done before or the time is over; return whether all were tried."""
-        jobs = {job.name: job for block in blocks for job in (self._job(name, block) for name in names)}
-        candidates = {self._job(name, block).name: name for block in blocks for name in names}
+        asked = [(name, self._job(name, block)) for block in blocks for name in names]
+        jobs = {job.name: job for _, job in asked}
         known = [name for name in jobs if name in self._results.done]
         self._spent += sum(self._results.rows[name].seconds for name in known)
         self.used.update(known)
-        self._results.stage, self._results.candidates = stage, candidates
+        self._results.stage, self._results.candidates = stage, {job.name: name for name, job in asked}
         late: set[str] = set()
 
         def tell() -> None:
