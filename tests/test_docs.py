@@ -31,7 +31,8 @@ def shortened(text: str) -> str:
     text = re.sub(r"--seeds \d+", "--seeds 1", text)
     text = re.sub(r" --steps \d+", "", text)
     text = re.sub(r"^(neuralns train .*)--seeds 1(.*)$", r"\1--seeds 2\2", text, flags=re.MULTILINE)
-    text = re.sub(r"^(neuralns train .*)$", r"\1 --steps 40", text, flags=re.MULTILINE)
+    text = re.sub(r"^(neuralns train (?!.*--controller).*)$", r"\1 --steps 40", text, flags=re.MULTILINE)
+    text = re.sub(r"--minutes \d+", "--minutes 0.1", text)
     text = re.sub(r"steps=\d+, tours=\d+, validate_every=\d+", "steps=40, tours=16, validate_every=20", text)
     text = re.sub(
         r'"steps": \d+, "tours": \d+, "validate_every": \d+', '"steps": 40, "tours": 16, "validate_every": 20', text

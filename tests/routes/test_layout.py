@@ -144,9 +144,9 @@ def test_fields_have_an_entry_for_what_they_are_declared_for() -> None:
 def test_what_an_instance_gives_never_changes() -> None:
     single = {field.name for field in FIELDS if field.per == "instance" and not isinstance(field.type, types.Array)}
     assert single == {
-        "customers", "limit", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
-        "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "detour", "one_matrix",
-        "optional", "lost", "nowhere", "goods", "n_classes", "has_depots", "mixed", "timed", "priced",
+        "customers", "limit", "most_load", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack",
+        "unserved_cost", "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "detour",
+        "one_matrix", "optional", "lost", "nowhere", "goods", "n_classes", "has_depots", "mixed", "timed", "priced",
         "measured", "by_length",
         "backhauls", "shipments",
     }  # fmt: skip

@@ -36,6 +36,7 @@ from neuralns import (
     write_solution,
 )
 from neuralns.operators.construction import build
+from neuralns.operators.portfolio import strongest_for
 from neuralns.operators.registry import Operator
 from neuralns.search.search import Search
 from neuralns.search.setup import (
@@ -46,7 +47,6 @@ from neuralns.search.setup import (
     portfolio_of,
     prepare,
     quotas_of,
-    strongest_for,
 )
 from neuralns.selection.learned_roulette import LearnedRoulette
 from policies import constant_policy

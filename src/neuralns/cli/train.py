@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
+from neuralns.cli.train_controller import train_controller
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 
 def train(
     instances: Annotated[
-        list[str], typer.Argument(metavar="INSTANCE...", help="Files (VRPLIB, Solomon, JSON) or bundled names.")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="INSTANCE...", help="Files (VRPLIB, Solomon, JSON) or bundled names.", show_default=False
+        ),
+    ] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The policy to write.")] = "my.policy",
     customers: options.Customers = None,
     ignore: options.Ignore = None,
@@ -72,6 +76,22 @@ def train(
     tensorboard: Annotated[str | None, typer.Option(metavar="DIR", help="Write scalars for TensorBoard.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint beside the output.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over a policy or a checkpoint that is there.")] = False,
+    controller: Annotated[
+        bool, typer.Option("--controller", help="Train a controller, asked between segments, by short searches.")
+    ] = False,
+    generate: Annotated[
+        str | None, typer.Option(metavar="a,b", help="Of a controller: on generated instances of these variants.")
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="M", help="Of a controller: minutes of searching in all; 60 by default.")
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option(metavar="S", help="Of a controller: seconds of a search; by size by default.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Of a controller: searches at a time; 1 by default.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="K", help="Of a controller: same seed, same settings.")] = None,
 ) -> None:
     """Train a policy that chooses operators; Ctrl-C saves, --resume goes on.
 
@@ -81,6 +101,8 @@ def train(
 
         neuralns train my.vrp --portfolio paper --seeds 4 -o mine.policy
 
+        neuralns train yesterday/*.vrp --controller --minutes 60 --workers 2 -o mine.policy
+
         neuralns train R101 --customers 20 --setting paper --preset paper --seeds 10 -o r101.policy
     """
     from neuralns.cli.progress import announce_compilation
@@ -89,6 +111,28 @@ def train(
     from neuralns.problem.bundled import read
 
     options.load_own(operators)
+    if controller:
+        of_policies: tuple[tuple[str, object], ...] = (
+            ("--customers", customers), ("--ignore", ignore), ("--setting", setting), ("--network", network),
+            ("--steps", steps), ("--start", start), ("--scale", scale), ("--acceptance", acceptance),
+            ("--hidden", hidden), ("--graph", graph), ("--heads", heads), ("--tensorboard", tensorboard),
+        )  # fmt: skip
+        for option, value in of_policies:
+            if value:
+                raise InputError(f"{option} does not go with --controller.")
+        train_controller(
+            instances or (), output, generate, portfolio, 60.0 if minutes is None else minutes, time,
+            1 if workers is None else workers, seed or 0, resume, force,
+        )  # fmt: skip
+        return
+    of_controllers: tuple[tuple[str, object], ...] = (
+        ("--generate", generate), ("--minutes", minutes), ("--time", time), ("--workers", workers), ("--seed", seed),
+    )  # fmt: skip
+    for option, value in of_controllers:
+        if value is not None:
+            raise InputError(f"{option} is for controllers; add --controller.")
+    if not instances:
+        raise InputError("no instance was given to train on.")
     widths = _widths(hidden)
     network = defaults_of(preset).network if network is None else network
     total = steps or 0

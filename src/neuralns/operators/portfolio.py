@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,8 @@ from neuralns.compiled.calls import MOST_PARAMETERS, address_of
 from neuralns.compiled.structs import Struct, StructType, number_table, numbers, whole, wholes
 from neuralns.errors import InputError
 from neuralns.operators.registry import Operator, operator
+from neuralns.problem.instance import Instance
+from neuralns.problem.limits import load_limit
 
 _FIELDS = {
     "n_destroys": whole,
@@ -166,6 +169,10 @@ _NAMED = {
 }
 
 
+LONG_ROUTE, MANY_CUSTOMERS = 40, 2000
+"""From so many customers of a full vehicle on, routes are long; from so many in all on, an instance is large."""
+
+
 def portfolio_names() -> tuple[str, ...]:
     """Return the names of the named portfolios."""
     return (*_NAMED, "paper", *(f"paper-{size}" for size in range(2, len(PAPER_DESTROYS) + 1)))
@@ -185,6 +192,17 @@ def portfolio_named(name: str) -> Portfolio:
         f"portfolio {name!r} is not known; choose {', '.join(_NAMED)}, paper or paper-2 to "
         f"paper-{len(PAPER_DESTROYS)}, or list operators separated by commas."
     )
+
+
+def strongest_for(instance: Instance) -> str:
+    """Return the name of the portfolio that is best for a kind of instance (docs/benchmarks.md)."""
+    if instance.timed or instance.general:
+        return "windows"
+    full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))
+    limited = instance.max_distance is not None or instance.max_duration is not None
+    if instance.customers >= LONG_ROUTE * max(1, full) and not limited:
+        return "long"
+    return "large" if instance.customers >= MANY_CUSTOMERS else "plain"
 
 
 def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:

@@ -177,7 +177,7 @@ def may_fit(state, customer, slot):
     """Return False if a customer fits nowhere on a route; True promises nothing."""
     if state.kind == GENERAL:
         return fits_general(state, customer, slot)
-    return state.load[slot] + state.demand[customer] <= state.limit
+    return state.load[slot] + state.demand[customer] <= state.most_load
 
 
 @compiled
@@ -196,13 +196,35 @@ def may_take(state, slot, least):
         if state.mixed != 0 or state.backhauls != 0:
             return True
         return state.load[slot] + least <= state.class_carries[state.vehicle[slot], 0]
-    return state.load[slot] + least <= state.limit
+    return state.load[slot] + least <= state.most_load
 
 
 @compiled
 def carries_too_much(state, slot):
     """Return whether the customers of a route need more than a vehicle carries."""
-    return state.kind != GENERAL and state.load[slot] > state.limit
+    return state.kind != GENERAL and state.load[slot] > state.most_load
+
+
+@inlined
+def overload(state, load):
+    """Return what a load costs for being above the limit."""
+    return state.overload_cost * max(0.0, load - state.limit)
+
+
+@inlined
+def _overloading(state, customer, slot):
+    """Return what a customer on a route costs for the load above the limit."""
+    load = state.load[slot] + state.demand[customer]
+    return overload(state, load) - overload(state, state.load[slot]) if load > state.limit else 0.0
+
+
+@compiled
+def total_overload(state):
+    """Return how much the routes carry above the limit."""
+    total = 0.0
+    for index in range(state.n_active):
+        total += max(0.0, state.load[state.active[index]] - state.limit)
+    return total
 
 
 @compiled
@@ -347,11 +369,14 @@ def best_insertion(state, customer, slot, bound=np.inf, blink=0.0):
         return np.inf, np.int64(0)
     if state.kind != PLAIN:
         return _best_timed(state, customer, slot, bound, blink)
+    more = _overloading(state, customer, slot)
     if state.distances.shape[0] == 0:
-        return _best_on_demand(state, customer, slot, bound, blink)
-    if blink > 0.0:
-        return _best_held(state, customer, slot, bound, blink)
-    return _best_held(state, customer, slot, bound, 0.0)
+        least, place = _best_on_demand(state, customer, slot, bound - more, blink)
+    elif blink > 0.0:
+        least, place = _best_held(state, customer, slot, bound - more, blink)
+    else:
+        least, place = _best_held(state, customer, slot, bound - more, 0.0)
+    return least + more, place
 
 
 @inlined
@@ -503,7 +528,7 @@ def insertion(state, customer, slot, place):
     if not may_fit(state, customer, slot):
         return np.inf
     if state.kind == PLAIN:
-        return _lengthening(state, customer, slot, place)
+        return _lengthening(state, customer, slot, place) + _overloading(state, customer, slot)
     renew(state, slot)
     after = state.first[slot] if place == 0 else state.successor[place]
     return _if_on_time(state, customer, slot, place, after, _lengthening(state, customer, slot, place))
@@ -545,7 +570,7 @@ def best_near(state, customer, count, bound, blink):
     for index in range(min(count, state.fitting.shape[1])):
         other = state.fitting[row, index]
         slot = state.route[other]
-        if slot < 0 or not may_fit(state, customer, slot):
+        if slot < 0 or state.load[slot] + state.demand[row] > state.limit:
             continue
         if state.kind != PLAIN:
             renew(state, slot)
@@ -644,8 +669,9 @@ def renew_best(state, customer, slot, inserted, known, place):
     before = state.predecessor[inserted]
     if not may_fit(state, customer, slot):
         return np.inf, np.int64(0)
-    if state.kind != PLAIN or state.size[slot] == 1 or place == before:
-        # All places may be too late now; the route was just opened; or the insertion took its best place.
+    too_much = state.load[slot] + state.demand[customer] > state.limit
+    if state.kind != PLAIN or state.size[slot] == 1 or place == before or too_much:
+        # All places may be too late or dearer now; the route was just opened; or the insertion took its best place.
         return best_insertion(state, customer, slot)
     first = _lengthening(state, customer, slot, before)
     second = _lengthening(state, customer, slot, inserted)
@@ -742,6 +768,8 @@ def join(state, tail, head):
 @compiled
 def note_removal(state, customer, slot, gain):
     """Enter in the books that a customer has left a route, which became so much shorter."""
+    if state.load[slot] > state.limit:
+        state.cost += overload(state, state.load[slot] - state.demand[customer]) - overload(state, state.load[slot])
     state.load[slot] -= state.demand[customer]
     state.length[slot] -= gain
     state.size[slot] -= 1
@@ -769,6 +797,8 @@ def _note_duration(state, slot):
 @compiled
 def note_insertion(state, customer, slot, added):
     """Enter in the books that a customer has joined a route, which became so much longer."""
+    if state.kind == PLAIN:
+        state.cost += _overloading(state, customer, slot)
     state.load[slot] += state.demand[customer]
     state.length[slot] += added
     state.dirty[slot] = 1
@@ -801,7 +831,7 @@ def recompute(state):
             renew(state, slot)
             total += state.distance_cost * length + state.duration_cost * state.duration[slot]
         else:
-            total += length
+            total += length + overload(state, load)
     state.cost = total + state.vehicle_cost * state.n_routes
     if state.kind == GENERAL:
         state.cost = ask(state, RECOMPUTE, 0)

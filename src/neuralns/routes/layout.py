@@ -81,6 +81,7 @@ FIELDS = (
     # The instance.
     _instance("customers", whole, 0),  # customers are 1 .. customers, 0 is the depot
     _instance("limit", number, 0),  # what a vehicle carries, with a tolerance for sums of fractional demands
+    _instance("most_load", number, 0),  # that, or more where a search lets vehicles carry too much at a cost (PLAIN)
     _instance("vehicle_cost", number, 0),
     _instance("rounding", whole, 0),  # index in ROUNDINGS, used when distances are computed on demand
     _instance("unit", number, 0),  # mean distance between the depot and a customer: the yardstick of lengths
@@ -181,6 +182,7 @@ FIELDS = (
     _route("route_cost", "slot"),  # what the route costs (GENERAL)
     _route("n_routes", "once", whole),  # routes with customers
     _route("cost", "once", number),  # F of the routes
+    Field("overload_cost", "once", number, copied=True),  # of a unit of load above the limit, part of the cost
     Field("active", "slot", _index, copied=True),  # the slots in use, those just emptied included
     Field("n_active", "once", whole, copied=True),
     Field("free", "slot", _index, copied=True),

@@ -19,7 +19,7 @@ Each returns whether it was made. A stop 0 is the start of a route.
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
-from neuralns.routes.evaluate import GENERAL, MEASURED, PLAIN, TIMED, ask, distance, renew, travel_time
+from neuralns.routes.evaluate import GENERAL, MEASURED, PLAIN, TIMED, ask, distance, overload, renew, travel_time
 from neuralns.routes.general import LAY, driving
 from neuralns.routes.journal import chain, has_beside, save_slot
 from neuralns.routes.measures import link, segment_of
@@ -295,7 +295,7 @@ def _carry_out(state, slot, middle, other, end):
 @compiled
 def _cost_of(state, slot):
     """Return what the route of a slot costs."""
-    cost = state.length[slot] + state.vehicle_cost
+    cost = state.length[slot] + state.vehicle_cost + overload(state, state.load[slot])
     if state.kind == MEASURED:
         cost = state.distance_cost * state.length[slot] + state.duration_cost * state.duration[slot]
         cost += state.vehicle_cost

@@ -156,6 +156,7 @@ def _of_instance(instance: Instance) -> dict[str, Any]:
         "noise": late / 4,
         "customers": instance.customers,
         "limit": load_limit(instance, LOAD_TOLERANCE / 2),
+        "most_load": load_limit(instance, LOAD_TOLERANCE / 2),
         "vehicle_cost": instance.vehicle_cost,
         "rounding": ROUNDINGS.index(instance.rounding),
         "unit": float(from_depot.mean()) or 1.0,

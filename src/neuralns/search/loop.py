@@ -14,7 +14,7 @@ from neuralns.compiled.structs import StructType, number, number_table, numbers,
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
-from neuralns.routes.evaluate import count_missing, recompute
+from neuralns.routes.evaluate import count_missing, recompute, total_overload
 from neuralns.routes.layout import state_type
 from neuralns.search.step import KINDS, STOPPING, step
 from neuralns.search.stopping import call_stops
@@ -30,6 +30,8 @@ TIMING_STEP = 37
 """One iteration in so many is timed for the share of deciding; a prime, so as to meet all of a policy's cycle."""
 RECOMPUTE_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
+PRICE_STEP, PRICE_CHANGE, PRICE_RANGE = 300, 1.02, 10_000.0
+"""After so many iterations what overloads cost rises or falls by this factor, up to so many times the first price."""
 
 _counts = types.Array(types.int64, 2, "C")
 _row = types.Array(types.int32, 1, "C")
@@ -61,6 +63,7 @@ run_type = StructType(
         "left_rate": number,
         "cooling": whole,  # iterations between two renewals
         "renew": whole,  # whether to renew at once
+        "price": number,  # what a unit of load above the limit costs at first; 0 where nobody may carry more
         # What came of it.
         "total": number,  # sum of the current costs of all iterations
         "times": numbers,  # ticks spent on deciding, and in all, of the iterations timed
@@ -94,6 +97,7 @@ run_type = StructType(
         "low",
         "high",
         "cooling",
+        "price",
         "pauses",
         "fewest",
     ),
@@ -156,6 +160,17 @@ def export_best(run, customers, starts, kinds):
     starts[run.routes] = position
 
 
+@compiled
+def _renew_price(state, first):
+    """Make overloads dearer if routes have any, else cheaper: they come and go, and good routes lie on the border."""
+    total = total_overload(state)
+    price = state.overload_cost * PRICE_CHANGE if total > 0.0 else state.overload_cost / PRICE_CHANGE
+    price = min(max(price, first / PRICE_RANGE), first * PRICE_RANGE)
+    state.cost += (price - state.overload_cost) * total
+    state.overload_cost = price
+    state.status.current = state.cost
+
+
 _signature = types.int64(state_type, tables_type, run_type, types.int64)
 
 
@@ -207,6 +222,8 @@ def _run(state, tables, run, iterations):
         if status.iteration % RECOMPUTE_STEP == 0:
             recompute(state)
             status.current = state.cost
+        if run.price > 0.0 and status.iteration % PRICE_STEP == 0:
+            _renew_price(state, run.price)
         if run.fewest != 0:
             missing = count_missing(state)
             if missing == 0 or missing < run.left_out:

@@ -125,6 +125,9 @@ def run_in_parallel(
         raise InputError("several workers need an operating system that can fork processes.")
     if multiprocessing.current_process().daemon:
         raise InputError("several workers cannot be started by a daemonic process; search on one core there.")
+    if parts_of(setup, len(seeds)) > 1:
+        # Current routes go from one search to another.
+        setup = replace(setup, keeps_limit=True)
     # What searches hold in common is made once, and shared.
     new_state(setup.instance, 0, quota=setup.quotas[1])
     context = multiprocessing.get_context("fork")

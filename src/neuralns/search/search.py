@@ -24,6 +24,7 @@ from neuralns.routes.edits import FAILED
 from neuralns.routes.evaluate import count_missing
 from neuralns.routes.transfer import do_without_route, load_solution, new_state, solution_of, unflatten
 from neuralns.search import loop
+from neuralns.search.overload import OVERLOAD_SHARE, first_price
 from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called, chosen
 from neuralns.search.stopping import Stop
@@ -48,6 +49,8 @@ SERVING_SHARE = 0.2
 """Share of a run that may go into serving everybody where the start does not."""
 FEWEST_HEAT = 0.3
 """Temperature meanwhile, as a share of the one at the start."""
+NOMINAL_SECONDS = 2e-5
+"""What an iteration counts as where a controller is told of seconds and iterations alone are limited."""
 QUESTIONS = 200
 """How often a controller is asked in a run limited by iterations alone."""
 OPEN_HORIZON = 1_000_000
@@ -131,7 +134,10 @@ class Search:
         self._memory = new_memory_of(selector, portfolio, instance.customers)
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
-        self._run = self._new_run()
+        price = first_price(setup)
+        if price > 0:
+            self._state.most_load, self._state.overload_cost = (1 + OVERLOAD_SHARE) * self._state.limit, price
+        self._run = self._new_run(price)
         self._keep()
         self._phase_end = 0.0
         self._apart, self._vehicles = False, 0
@@ -156,7 +162,7 @@ class Search:
         horizon = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
         return max(1, math.ceil(horizon / QUESTIONS))
 
-    def _new_run(self) -> Struct:
+    def _new_run(self, price: float) -> Struct:
         setup, customers = self.setup, self.setup.instance.customers
         stop, (low, high) = setup.stop, setup.quotas
         choose, update = map(address_of, self._functions)
@@ -167,8 +173,8 @@ class Search:
             stops=np.array([address_of(rule.compiled) for rule in stop.rules], np.int64),
             patience=np.iinfo(np.int64).max if math.isinf(stop.no_improvement) else int(stop.no_improvement),
             low=low, high=high, pauses=self._on_best is not None, fewest=0, origin=0, hot=1.0, log_rate=0.0, left=1.0,
-            left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, total=0.0,
-            times=np.zeros(2), pair_counts=np.zeros((pairs, 4), np.int64), pair_gains=np.zeros(pairs),
+            left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, price=price,
+            total=0.0, times=np.zeros(2), pair_counts=np.zeros((pairs, 4), np.int64), pair_gains=np.zeros(pairs),
             pair_times=np.zeros((pairs, 2)), improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64),
             routes=0, left_out=0, found=0,
             stopped=0, operator=0, n_changed=loop.ALL_CHANGED, is_changed=np.zeros(customers + 1, np.uint8),
@@ -312,7 +318,8 @@ class Search:
             seconds *= ticks.reshape(uses.shape)
             seconds *= (now - since) / (seconds.sum() or 1.0)
         stop = setup.stop
-        horizon = stop.time if limited else stop.iterations if math.isfinite(stop.iterations) else float(OPEN_HORIZON)
+        iterations = stop.iterations if math.isfinite(stop.iterations) else OPEN_HORIZON
+        horizon = stop.time if limited else NOMINAL_SECONDS * iterations
         return View(
             setup.instance,
             setup.portfolio,
@@ -417,8 +424,11 @@ class Search:
 
     @property
     def _penalties(self) -> float:
-        """What those in the bank who must be served add to the cost of the current solution."""
+        """What those in the bank who must be served, and overloads, add to the cost of the current solution."""
         state = self._state
+        if state.most_load > state.limit:
+            loads = state.load[state.active[: state.n_active]]
+            return float(state.overload_cost * np.maximum(0.0, loads - state.limit).sum())
         waiting = state.bank[: state.n_bank]
         waiting = waiting[state.prize[waiting] >= state.unserved_cost]
         weight = float(state.absence[waiting].sum()) + int(state.groups_missing)

@@ -11,12 +11,11 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.operators.construction import build
-from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
+from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
 from neuralns.operators.registry import Operator
 from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
-from neuralns.problem.limits import load_limit
 from neuralns.problem.solution import Solution
 from neuralns.routes.fleet import compile_rules
 from neuralns.routes.transfer import do_without_route, load_solution, new_state
@@ -32,9 +31,6 @@ DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
 
 DEFAULTS = ("plain", "large", "long", "windows")
 """Portfolios of searches where none is given (see `strongest_for`)."""
-LONG_ROUTE, MANY_CUSTOMERS = 40, 2000
-"""From so many customers of a full vehicle on, routes are long; from so many in all on, an instance is large."""
-
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
 
@@ -52,6 +48,8 @@ class Setup:
     temperatures: tuple[float, float]
     initial: Solution
     fewest_vehicles: bool = False
+    keeps_limit: bool = False
+    """Whether no route may carry too much even for a while (see `overload`)."""
 
     def starting_from(self, initial: Solution) -> Setup:
         """Return the same from another solution."""
@@ -129,17 +127,6 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
         if set(known) in (set(portfolio.actions), set(portfolio.names)):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
-
-
-def strongest_for(instance: Instance) -> str:
-    """Return the name of the portfolio that is best for a kind of instance (docs/benchmarks.md)."""
-    if instance.timed or instance.general:
-        return "windows"
-    full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))
-    limited = instance.max_distance is not None or instance.max_duration is not None
-    if instance.customers >= LONG_ROUTE * max(1, full) and not limited:
-        return "long"
-    return "large" if instance.customers >= MANY_CUSTOMERS else "plain"
 
 
 def initial_solution(

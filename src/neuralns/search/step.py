@@ -15,7 +15,7 @@ from neuralns.compiled.random import random
 from neuralns.operators.contract import FINE, WRONG_IMPROVE, apply_destroy, apply_improve, apply_repair
 from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
-from neuralns.routes.evaluate import GENERAL, PLAIN, ask, hopeless, is_on_time
+from neuralns.routes.evaluate import GENERAL, PLAIN, ask, hopeless, is_on_time, total_overload
 from neuralns.routes.general import SETTLE, TIDY
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
@@ -113,7 +113,9 @@ def _settle(state, accepts):
         if state.n_bank > 0 or state.n_removed > 0:
             bank_removed(state)
         close_empty_routes(state)
-        outcome = BEST if candidate < best - noise else BETTER if candidate < current - noise else ACCEPTED
+        outcome = BETTER if candidate < current - noise else ACCEPTED
+        if candidate < best - noise and (state.most_load == state.limit or total_overload(state) == 0.0):
+            outcome = BEST
         status.current = candidate
         gain = current - candidate
         if abs(gain) <= NOISE * abs(candidate):

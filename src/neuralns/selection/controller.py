@@ -70,7 +70,7 @@ class View:
     left
         Share of the time or iterations that is left.
     horizon
-        Seconds of the whole run; where iterations alone are limited, their number.
+        Seconds of the whole run; where iterations alone are limited, 20 µs for each of them.
     start, current, best
         Costs of the initial, the current and the best solution.
     change

@@ -55,6 +55,18 @@ class Dials:
             found[self.names.index(name)] = value
         return found
 
+    def like(self, other: Portfolio) -> Floats:
+        """Return the row by which a search is as with another portfolio, as far as this one holds its operators."""
+        known = {entry.name.partition(":")[0] if entry.phase == "improve" else entry.name for entry in other.operators}
+        row = np.zeros(len(self.names))
+        for place, entry in enumerate(self.portfolio.operators):
+            kept = entry.name.partition(":")[0] if entry.phase == "improve" else entry.name
+            if kept not in known:
+                row[place] = -2 * FURTHEST
+            elif entry.phase == "improve" and entry.share > 0:
+                row[place] = -math.log(entry.share)
+        return row
+
     def setting(self, row: npt.ArrayLike, scale: tuple[int, int]) -> Setting:
         """Return what a row of values sets, given the default scale."""
         turned = np.clip(np.asarray(row, np.float64), -2 * FURTHEST, 2 * FURTHEST)

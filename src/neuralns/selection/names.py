@@ -33,6 +33,7 @@ from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.by_time import GainBandit, TimedRoulette
 from neuralns.selection.constant import SUFFIX, read_setting
 from neuralns.selection.fixed import Fixed
+from neuralns.selection.learned_controller import NETWORK, LearnedController
 from neuralns.selection.learned_roulette import learned_roulette
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
 from neuralns.selection.policy_file import Policy, is_policy, read_policy
@@ -211,4 +212,6 @@ def selector_from(policy: Policy, name: str, temperature: float | None = None, e
     """Return the selector that a policy describes."""
     if policy.network == "lrw":
         return learned_roulette(policy, name)
+    if policy.network == NETWORK:
+        return LearnedController(policy, name)
     return PolicySelector(policy, DEFAULT_TEMPERATURE if temperature is None else temperature, name, every)

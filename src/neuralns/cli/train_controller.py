@@ -1,0 +1,107 @@
+"""``neuralns train --controller``: a controller learned from short searches."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, TextColumn
+
+from neuralns.cli.printing import plain_console
+from neuralns.errors import InputError
+
+if TYPE_CHECKING:
+    from neuralns.experiments.controllers import Standing
+
+LOG = ".runs"
+"""Suffix of the file beside the policy that keeps what came of all runs."""
+
+
+def train_controller(
+    instances: Sequence[str],
+    output: str,
+    variants: str | None,
+    portfolio: str | None,
+    minutes: float,
+    seconds: float | None,
+    workers: int,
+    seed: int,
+    resume: bool,
+    force: bool,
+) -> None:
+    """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
+    from neuralns.cli.progress import announce_compilation
+    from neuralns.experiments.controllers import check_sources, train_controller
+    from neuralns.experiments.executors import ProcessPool
+    from neuralns.files import check_writable, write_or_rescue
+    from neuralns.operators.portfolio import portfolio_named
+    from neuralns.search.interrupt import Interrupts
+    from neuralns.selection.policy_file import write_policy
+
+    for option, value in (("--minutes", minutes), ("--time", 1.0 if seconds is None else seconds)):
+        if not (math.isfinite(value) and value > 0):
+            raise InputError(f"{option} {value:g} must be above 0.")
+    if workers < 1:
+        raise InputError(f"number of workers {workers} must be at least 1.")
+    if seed < 0:
+        raise InputError(f"seed {seed} must be at least 0.")
+    chosen = portfolio_named(portfolio or "wide")
+    source_of = check_sources(instances, variants, seed)
+    log = Path(output).with_suffix(LOG)
+    if log == Path(output):
+        raise InputError(f"{output}: a run keeps another file under that name; choose one such as mine.policy.")
+    for path in (Path(output), log):
+        check_writable(path)
+        if path.exists() and not (force or resume):
+            raise InputError(f"{path}: is there already; --resume goes on, --force begins anew.")
+    if force and not resume:
+        log.unlink(missing_ok=True)
+    messages = plain_console(stderr=True, soft_wrap=True)
+    with (
+        announce_compilation(messages),
+        Interrupts() as interrupts,
+        Progress(
+            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), console=messages,
+            disable=not messages.is_terminal,
+        ) as bar,
+    ):  # fmt: skip
+        task = bar.add_task("controller", total=60 * minutes, figures="")
+        told = [0]
+
+        def show(standing: Standing) -> str | None:
+            figures = (
+                f"{standing.groups} instances, {standing.runs} runs, {standing.seconds / 60:.1f} of {minutes:g} min"
+            )
+            if not math.isnan(standing.gain):
+                figures += f", {standing.gain:.2f} % shorter than the default so far"
+            bar.update(task, completed=standing.seconds, figures=figures)
+            tenth = int(10 * standing.seconds / standing.budget)
+            if not messages.is_terminal and tenth > told[0]:
+                told[0] = tenth
+                messages.print(figures)
+            return interrupts.caught
+
+        pool = ProcessPool(workers)
+        try:
+            policy = train_controller(
+                source_of, chosen, minutes, log, pool, workers=workers, seconds=seconds, seed=seed, watch=show,
+                card={"command": shlex.join(["neuralns", *sys.argv[1:]])},
+            )  # fmt: skip
+        finally:
+            pool.shutdown(wait=False)
+    place = write_or_rescue(partial(write_policy, policy), output)
+    console = plain_console(soft_wrap=True)
+    gain = policy.card.get("gain")
+    if gain is not None:
+        console.print(
+            f"{gain['mean']:.2f} ± {gain['interval']:.2f} % shorter than the default on {gain['groups']} instances "
+            f"that it had not seen (p = {gain['p']:.2g})"
+        )
+    if interrupts.caught is not None:
+        console.print("stopped early; the same command with --resume goes on")
+    console.print(f"controller written to {place}")

@@ -1,0 +1,193 @@
+"""Training of controllers: groups of runs, fits, logs."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chores import Here
+from neuralns import InputError, read
+from neuralns.experiments import controllers
+from neuralns.experiments.controllers import (
+    SETTINGS,
+    Group,
+    Source,
+    Standing,
+    check_sources,
+    draw_row,
+    fit,
+    gains,
+    near_row,
+    play_group,
+    read_log,
+    train_controller,
+)
+from neuralns.experiments.executors import LostProcessError
+from neuralns.operators.portfolio import portfolio_named
+from neuralns.selection.dials import Dials
+from neuralns.selection.learned_controller import LearnedController
+from neuralns.selection.traits import NAMES
+
+PORTFOLIO = portfolio_named("string,random-node,blinks,2-opt-star:share=0.5")
+DIALS = Dials(PORTFOLIO)
+WIDTH = len(DIALS.names)
+
+
+def test_sources_are_files_in_turn_or_generated_instances() -> None:
+    files = check_sources(["E-n22-k4", "A-n32-k5"], None)
+    assert [files(number).read().name for number in range(3)] == ["E-n22-k4", "A-n32-k5", "E-n22-k4"]
+    generated = check_sources([], "cvrp, pdptw", seed=3)
+    drawn = [generated(number) for number in range(40)]
+    assert {each.variant for each in drawn[::2]} == {"cvrp"}
+    assert all(each.customers % 2 == 0 and 80 <= each.customers <= 401 for each in drawn)
+    assert len({each.seed for each in drawn}) == 40
+    assert drawn == [check_sources([], "cvrp,pdptw", seed=3)(number) for number in range(40)]
+    assert drawn[0].read().customers == drawn[0].customers
+
+
+@pytest.mark.parametrize(
+    ("files", "variants", "sentence"),
+    [
+        ([], None, "a controller is trained on instances, or on generated ones (--generate VARIANT,...)."),
+        (["E-n22-k4"], "cvrp", "a controller is trained on instances, or on generated ones"),
+        ([], "cvrp,tsp", "variant 'tsp' is not known; choose among cvrp, vrptw, pdptw,"),
+        (["nowhere.vrp"], None, "nowhere.vrp: "),
+    ],
+)
+def test_sources_that_are_none_are_refused(files: list[str], variants: str | None, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
+        check_sources(files, variants)
+
+
+def test_settings_from_afar_and_near_leave_some_operator_of_each_phase() -> None:
+    rng = np.random.default_rng(1)
+    default = DIALS.like(portfolio_named("plain"))
+    for _ in range(300):
+        for row in (draw_row(DIALS, default, rng), near_row(DIALS, default, rng)):
+            setting = DIALS.setting(row, (1, 20))
+            assert np.asarray(setting.weights).sum() > 0
+            assert np.isfinite(row).all()
+
+
+def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
+    source = Source(file="E-n22-k4")
+    plain = play_group(5, source, 0.02, PORTFOLIO.names, None, seed=1)
+    assert (len(plain.rows), len(plain.costs), plain.tried) == (SETTINGS, SETTINGS, False)
+    assert plain.rows[0] == DIALS.like(portfolio_named("plain")).tolist()
+    assert len(plain.traits) == len(NAMES)
+    assert all(cost >= read("E-n22-k4").best_known for cost in plain.costs)  # type: ignore[operator]
+    response, _ = fit(DIALS, [plain, plain])
+    surface = response.factors, response.mean, response.spread
+    tried = play_group(6, source, 0.02, PORTFOLIO.names, surface, seed=1)
+    assert tried.tried
+    assert tried.rows[1] == response.best_row(np.array(tried.traits), np.array(tried.rows[0])).tolist()
+
+
+def trained(tmp_path: Path, minutes: float = 0.02, **options: Any) -> Any:
+    given: dict[str, Any] = {"seconds": 0.01, **options}
+    return train_controller(
+        check_sources(["E-n22-k4", "A-n32-k5"], None), PORTFOLIO, minutes, tmp_path / "log", Here(), **given
+    )
+
+
+def test_a_training_fits_plays_and_keeps_all_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(controllers, "BROAD", 4)
+    monkeypatch.setattr(controllers, "REFIT", 2)
+    seen: list[Standing] = []
+    policy = trained(tmp_path, watch=seen.append)
+    groups = read_log(tmp_path / "log", DIALS)
+    assert [group.number for group in groups] == list(range(len(groups)))
+    assert [group.tried for group in groups] == [False] * 4 + [True] * (len(groups) - 4)
+    # A fifth of a second for each group, 1.2 in all.
+    assert len(groups) == math.ceil(1.2 / (SETTINGS * 0.01))
+    assert seen[-1].groups == len(groups)
+    assert policy.card["runs"] == SETTINGS * len(groups)
+    assert policy.card["gain"]["groups"] == len(gains(groups)) == len(groups) - 4
+    assert policy.card["kinds"] == ["A-n32-k5", "E-n22-k4"]
+    assert LearnedController(policy).made_for() == PORTFOLIO.names
+
+
+def test_a_training_goes_on_from_its_log(tmp_path: Path) -> None:
+    trained(tmp_path, 0.005)
+    before = (tmp_path / "log").read_text()
+    with open(tmp_path / "log", "a") as file:
+        file.write('{"number": 9')
+    policy = trained(tmp_path, 0.01)
+    after = (tmp_path / "log").read_text()
+    assert after.startswith(before)
+    numbers = [json.loads(line)["number"] for line in after.splitlines()]
+    assert sorted(set(numbers)) == numbers
+    assert policy.card["groups"] == len(numbers) > len(before.splitlines())
+
+
+def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    policy = trained(tmp_path, 100, watch=lambda standing: "enough" if standing.groups >= 3 else None)
+    assert policy.card["groups"] == 3
+    with pytest.raises(InputError, match=r"^the training ended before it had two instances"):
+        trained(tmp_path / "..", 100, watch=lambda standing: "enough")
+
+
+class Losing(Here):
+    """Loses the process of the first jobs."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if self.times > 0:
+            self.times -= 1
+            future: Future[Any] = Future()
+            future.set_exception(LostProcessError("the process that did it was killed."))
+            return future
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_a_process_that_is_killed_costs_its_group_alone(tmp_path: Path) -> None:
+    source = check_sources(["E-n22-k4"], None)
+    policy = train_controller(source, PORTFOLIO, 0.005, tmp_path / "log", Losing(2), seconds=0.01)
+    assert policy.card["groups"] >= 2
+    with pytest.raises(LostProcessError):
+        train_controller(source, PORTFOLIO, 0.005, tmp_path / "other", Losing(9), seconds=0.01)
+
+
+def group(number: int, costs: list[float], tried: bool = True) -> Group:
+    rng = np.random.default_rng(number)
+    rows = rng.normal(0, 1, (len(costs), WIDTH)).tolist()
+    return Group(number, "made up", 1.0, rng.normal(0, 1, len(NAMES)).tolist(), tried, rows, costs)
+
+
+def test_gains_are_those_of_groups_that_the_surface_was_tried_on() -> None:
+    groups = [group(1, [100.0, 99.0, 98.0]), group(2, [100.0, 50.0], tried=False), group(3, [100.0, math.inf])]
+    assert gains(groups) == pytest.approx([100 * math.log(100 / 99)])
+
+
+def test_runs_that_leave_customers_out_teach_nothing() -> None:
+    with pytest.raises(InputError, match=r"^no run of the training has served everybody"):
+        fit(DIALS, [group(1, [math.inf] * 3)])
+    costs = [1.0, 1.1, 1.2], [2.0, 2.1, 1.9]
+    plain, _ = fit(DIALS, [group(number, each) for number, each in enumerate(costs)])
+    lost = [group(number, each) for number, each in enumerate(costs)]
+    lost = [replace(each, rows=[*each.rows, each.rows[0]], costs=[*each.costs, math.inf]) for each in lost]
+    with_lost, _ = fit(DIALS, lost)
+    assert with_lost.factors == pytest.approx(plain.factors)
+
+
+@pytest.mark.parametrize("line", ["nonsense", "{}", '{"number": 1}', "[]"])
+def test_a_log_that_is_none_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "log").write_text(line + "\n")
+    with pytest.raises(InputError, match=r"log, line 1: is no line of a training's log\.$"):
+        read_log(tmp_path / "log", DIALS)
+
+
+def test_a_log_of_other_operators_is_refused(tmp_path: Path) -> None:
+    trained(tmp_path, 0.005)
+    with pytest.raises(InputError, match=r"line 1: is a run of other operators or traits\.$"):
+        read_log(tmp_path / "log", Dials(portfolio_named("wide")))
