@@ -7,25 +7,37 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands import COMMAND, invoke
+from neuralns.experiments import tune
+from neuralns.experiments.tune import work
 
 pytestmark = pytest.mark.usefixtures("in_own_folder")
 
 SHORT = ("--time", 0.02, "--minutes", 0.01, "--candidates", 4, "--portfolio", "string,random-node,blinks")
 
 
+def in_time(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A run that takes no longer than it may, however busy the machine is."""
+    return {**work(kind, given), "seconds": given["stop"].time}
+
+
 @pytest.mark.usefixtures("here")
-def test_the_best_setting_is_written_and_solves() -> None:
+def test_the_best_setting_is_written_and_solves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune, "work", in_time)
     outcome = invoke("tune", "E-n22-k4", "P-n16-k8", *SHORT, "-o", "mine.setting")
     assert outcome.code == 0, outcome.stderr
-    lines = outcome.stderr.splitlines()
+    lines = [line for line in outcome.stderr.splitlines() if not line.startswith("compiling ")]
     assert lines[0] == "round 1 of 2: 4 settings, 12 runs, 1 s left"
     assert [line.partition(":")[0] for line in lines] == ["round 1 of 2", "round 2 of 2", "last comparison"]
-    against = r"against (all at 0|default): [+-]\d+\.\d{3}( ± \d+\.\d{3})? % cheaper, too few instances for a test \("
+    against = (
+        r"against (all at 0|default): \d+\.\d{3}( ± \d+\.\d{3})? % (cheaper|dearer), too few instances for a test \("
+    )
     *gains, last = outcome.stdout.splitlines()
     assert gains
     assert all(re.match(against, line) for line in gains)
@@ -74,7 +86,7 @@ def test_ctrl_c_writes_the_best_so_far() -> None:
     try:
         assert run.stderr is not None
         for line in run.stderr:
-            if line.startswith("round 2"):
+            if line.startswith(("round 2", "last")):
                 break
         os.killpg(run.pid, signal.SIGINT)
         stdout, stderr = run.communicate(timeout=120)

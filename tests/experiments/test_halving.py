@@ -56,6 +56,11 @@ def test_runs_that_leave_more_customers_out_are_last_of_their_block() -> None:
     assert values[1] == pytest.approx([0, 0, 0, 0])
 
 
+def test_what_rounding_of_sums_can_do_is_no_difference() -> None:
+    costs = np.array([[930.8000000000002, 930.8, 930.7999999999998]])
+    assert not relative_costs(costs, np.zeros((1, 3))).any()
+
+
 def test_a_gain_is_over_instances_and_tested_from_six_on() -> None:
     blocks = [Block(name, seed) for seed in range(2) for name in "abcdef"]
     gain = gain_of(blocks, [0.01, 0.02, 0.03, 0.04, 0.05, 0.06] * 2)

@@ -92,11 +92,16 @@ def tune(
 
 
 def gain_text(gain: Gain) -> str:
-    """Return a gain in words."""
+    """Return a gain in words.
+
+    >>> from neuralns.experiments.halving import Gain
+    >>> gain_text(Gain(-0.25, 0.1, 0.02, 8, 16))
+    '0.250 ± 0.100 % dearer, p = 0.02 (16 runs on 8 instances); it is no better'
+    """
     interval = "" if gain.interval is None else f" ± {gain.interval:.3f}"
     p = "too few instances for a test" if gain.p is None else f"p = {gain.p:.2g}"
-    worse = "; it is no better" if gain.percent <= 0 else ""
+    than, worse = ("cheaper", "") if gain.percent > 0 else ("dearer", "; it is no better")
     return (
-        f"{gain.percent:+.3f}{interval} % cheaper, {p} ({gain.runs} runs on {gain.instances} "
-        f"instance{'s' if gain.instances != 1 else ''}){worse}"
+        f"{abs(gain.percent):.3f}{interval} % {than}, {p} ({gain.runs} run{'s' if gain.runs != 1 else ''} on "
+        f"{gain.instances} instance{'s' if gain.instances != 1 else ''}){worse}"
     )

@@ -2,85 +2,46 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from neuralns.operators.portfolio import Portfolio, portfolio_named
-from neuralns.operators.registry import SHARE, Operator
+from neuralns.experiments.controllers import draw_row
+from neuralns.operators.portfolio import Portfolio, portfolio_named, strongest_for
+from neuralns.operators.registry import Operator
 from neuralns.problem.instance import Instance
-from neuralns.search.setup import strongest_for
-from neuralns.selection.dials import FURTHEST, Dials, Floats
+from neuralns.selection.dials import Dials
 
-OFF = -7.0
-"""A dial turned so far down leaves its operator out; they turn no further than -2 ln 30."""
-LEFT_OUT, NO_IMPROVE = 0.3, 0.5
-"""How likely a random setting does without a destroy or repair operator, and without an improve operator."""
-SPREAD = 1.0
-"""Standard deviation of the dials of destroy and repair operators, and of the temperatures."""
-FACTOR_SPREAD = 0.5
-"""That of the scale, the lengths of strings and the rates of blinks."""
-SHARES = (0.01, 1.0)
-"""Shares of the steps that an improve operator is applied in are drawn from here."""
+Floats = npt.NDArray[np.float64]
 
 
 def candidates_for(instances: Sequence[Instance], portfolio: Portfolio, count: int, seed: int) -> list[Floats]:
-    """Return so many different rows of dials: all at 0, the defaults for the instances, and random ones.
+    """Return so many different rows of dials: all at 0, the defaults for the instances, and random ones around them.
 
-    The same seed draws the same rows, and more of them begin with the same ones.
+    Of a default that needs operators which the portfolio lacks, there is none. The same seed draws the same rows, and
+    more of them begin with the same ones.
     """
     dials = Dials(portfolio)
-    defaults = dict.fromkeys(strongest_for(instance) for instance in instances)
-    rows = [dials.row({}), *(row_of(portfolio, portfolio_named(name)) for name in defaults)]
-    different = {tuple(row): row for row in rows if row is not None}
+    defaults = [portfolio_named(name) for name in dict.fromkeys(map(strongest_for, instances))]
+    rows = [dials.row({}), *(dials.like(default) for default in defaults if holds(portfolio, default))]
+    different = {tuple(row): row for row in (each.round(4) for each in rows)}
+    around = list(different.values())[1:] or rows[:1]
     generator = np.random.default_rng([seed, 0])
     while len(different) < count:
-        row = random_row(portfolio, generator)
+        row = draw_row(dials, around[generator.integers(len(around))], generator).round(4)
         different[tuple(row)] = row
     return list(different.values())[:count]
 
 
-def row_of(portfolio: Portfolio, other: Portfolio) -> Floats | None:
-    """Return the row that makes a portfolio do what another one does; None if it lacks an operator for that.
+def holds(portfolio: Portfolio, other: Portfolio) -> bool:
+    """Return whether a portfolio has all operators of another one; shares may differ, for which there are dials.
 
-    An improve operator may differ in its share, for which there is a dial.
-
-    >>> row = row_of(portfolio_named("wide"), portfolio_named("plain"))
-    >>> [name for name, value in zip(portfolio_named("wide").names, row) if value > OFF]
-    ['string', 'blinks', 'regret-2', '2-opt-star:share=0.1']
+    >>> [holds(portfolio_named("wide"), portfolio_named(name)) for name in ("plain", "windows", "large")]
+    [True, True, False]
     """
-    values = dict.fromkeys(portfolio.names, OFF)
-    for wanted in other.operators:
-        same = [entry for entry in portfolio.operators if _but_share(entry) == _but_share(wanted)]
-        if not same or not 0 < wanted.share <= same[0].share * math.exp(2 * FURTHEST):
-            return None
-        values[same[0].name] = round(math.log(wanted.share / same[0].share), 4)
-    return Dials(portfolio).row(values)
+    return {_but_share(entry) for entry in other.operators} <= {_but_share(entry) for entry in portfolio.operators}
 
 
-def _but_share(entry: Operator) -> tuple[object, ...]:
-    return entry.phase, entry.function, tuple(pair for pair in entry.parameters if pair[0] != SHARE)
-
-
-def random_row(portfolio: Portfolio, generator: np.random.Generator) -> Floats:
-    """Return a random setting of dials.
-
-    A destroy or repair operator is left out with probability `LEFT_OUT`, though never all of them; the dials of the
-    others are normal, so that weights are log-normal. So are the temperatures and, closer to 1, the factors of scale,
-    lengths and rates. An improve operator is left out with probability `NO_IMPROVE`, else its share is log-uniform.
-    """
-    values: dict[str, float] = {}
-    for phase in (portfolio.destroys, portfolio.repairs):
-        out = generator.random(len(phase)) < LEFT_OUT
-        out[generator.integers(len(phase))] = False
-        drawn = np.clip(generator.normal(0, SPREAD, len(phase)), -2.5 * SPREAD, 2.5 * SPREAD)
-        values |= {entry.name: OFF if gone else value for entry, gone, value in zip(phase, out, drawn, strict=True)}
-    for entry in portfolio.improves:
-        share = math.exp(generator.uniform(math.log(SHARES[0]), math.log(SHARES[1])))
-        gone = generator.random() < NO_IMPROVE or entry.share == 0
-        values[entry.name] = OFF if gone else math.log(share / entry.share)
-    names = Dials(portfolio).names
-    for name in names[len(portfolio.names) :]:
-        values[name] = generator.normal(0, SPREAD if "heat" in name else FACTOR_SPREAD)
-    return np.array([round(values[name], 4) for name in names])
+def _but_share(entry: Operator) -> str:
+    return entry.name.partition(":")[0] if entry.phase == "improve" else entry.name

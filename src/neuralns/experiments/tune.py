@@ -28,10 +28,10 @@ from neuralns.experiments.halving import LAST_SHARE, Block, Gain, Plan, blocks_o
 from neuralns.experiments.jobs import Done, Failure, Job, run_jobs
 from neuralns.experiments.store import CsvRows, Store
 from neuralns.files import check_new, check_suffix, check_writable, write_or_rescue
-from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named
+from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
 from neuralns.problem.instance import Instance
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
-from neuralns.search.setup import prepare, strongest_for
+from neuralns.search.setup import prepare
 from neuralns.search.solve import solve
 from neuralns.search.stopping import Stop
 from neuralns.selection.constant import SUFFIX, Constant, write_setting
