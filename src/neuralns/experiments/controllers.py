@@ -12,7 +12,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -347,18 +346,18 @@ def read_log(path: str | os.PathLike[str], dials: Dials) -> list[Group]:
     whole = 0
     with open(file, "rb") as lines:
         for number, line in enumerate(lines, 1):
-            with suppress(ValueError, TypeError, KeyError):
+            try:
                 content = json.loads(line)
                 content["costs"] = [math.inf if cost is None else cost for cost in content["costs"]]
                 group = Group(**content)
-                if any(len(row) != len(dials.names) for row in group.rows) or len(group.traits) != len(NAMES):
-                    raise InputError(f"{path}, line {number}: is a run of other operators or traits.")
-                found.append(group)
-                whole += len(line)
-                continue
-            if not line.endswith(b"\n"):
-                break
-            raise InputError(f"{path}, line {number}: is no line of a training's log.")
+            except (ValueError, TypeError, KeyError):
+                if not line.endswith(b"\n"):
+                    break
+                raise InputError(f"{path}, line {number}: is no line of a training's log.") from None
+            if any(len(row) != len(dials.names) for row in group.rows) or len(group.traits) != len(NAMES):
+                raise InputError(f"{path}, line {number}: is a run of other operators or traits.")
+            found.append(group)
+            whole += len(line)
     if whole < file.stat().st_size:
         os.truncate(file, whole)
     return found

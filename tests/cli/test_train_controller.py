@@ -1,0 +1,91 @@
+"""``neuralns train --controller``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chores import Here
+from commands import Outcome, invoke
+from neuralns.experiments import executors
+from neuralns.selection.policy_file import read_policy
+
+HOW = ("--controller", "--portfolio", "string,random-node,greedy", "--time", 0.01, "--minutes", 0.005)
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(in_own_folder: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "ProcessPool", lambda workers: Here())
+
+
+def trained(*options: Any) -> Outcome:
+    outcome = invoke("train", "E-n22-k4", *HOW, "-o", "mine.policy", *options)
+    assert outcome.code == 0, outcome.stderr
+    return outcome
+
+
+def test_it_writes_a_controller_that_solves() -> None:
+    assert "controller written to mine.policy" in trained().stdout
+    card = read_policy("mine.policy").card
+    assert (card["network"], card["kinds"]) == ("controller", ["E-n22-k4"])
+    assert card["command"].startswith("neuralns")
+    told = invoke("policy", "mine.policy")
+    assert "operators, destroy" in told.stdout
+    found = invoke("solve", "E-n22-k4", "--selector", "mine.policy", "--iterations", 200, "--json")
+    assert found.code == 0, found.stderr
+    assert '"selector": "mine.policy"' in found.stdout
+
+
+def test_a_training_goes_on_and_nothing_is_lost_unasked() -> None:
+    trained()
+    kept = Path("mine.runs").read_text()
+    refused = invoke("train", "E-n22-k4", *HOW, "-o", "mine.policy")
+    assert refused.code == 2
+    assert "mine.policy: is there already; --resume goes on, --force begins anew." in refused.stderr
+    trained("--resume", "--minutes", 0.01)
+    longer = Path("mine.runs").read_text()
+    assert longer.startswith(kept)
+    assert len(longer) > len(kept)
+    trained("--force")
+    assert len(Path("mine.runs").read_text()) < len(longer)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--minutes", 0), "--minutes 0 must be above 0."),
+        (("--time", "nan"), "--time nan must be above 0."),
+        (("--workers", 0), "number of workers 0 must be at least 1."),
+        (("--seed", -1), "seed -1 must be at least 0."),
+        (("--generate", "cvrp"), "a controller is trained on instances, or on generated ones"),
+        (("--network", "gat"), "--network does not go with --controller."),
+        (("--steps", 10), "--steps does not go with --controller."),
+        (("--portfolio", "nothing"), "portfolio 'nothing' is not known"),
+        (("-o", "nowhere/mine.policy"), "nowhere"),
+        (("-o", "mine.runs"), "mine.runs: a run keeps another file under that name; choose one such as mine.policy."),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_first_run(options: tuple[Any, ...], sentence: str) -> None:
+    outcome = invoke("train", "E-n22-k4", *HOW, *options)
+    assert outcome.code == 2
+    assert re.sub(r"\s+", " ", sentence) in re.sub(r"\s+", " ", outcome.stderr)
+    assert not any(Path().iterdir())
+
+
+@pytest.mark.parametrize("option", ["--generate", "--minutes", "--time", "--workers", "--seed"])
+def test_options_of_controllers_are_refused_without_one(option: str) -> None:
+    outcome = invoke("train", "E-n22-k4", option, "3")
+    assert outcome.code == 2
+    assert f"{option} is for controllers; add --controller." in outcome.stderr
+
+
+def test_generated_instances_need_no_file() -> None:
+    outcome = invoke("train", *HOW, "--generate", "cvrp", "--minutes", 0.004)
+    assert outcome.code == 0, outcome.stderr
+    assert read_policy("my.policy").card["kinds"] == ["cvrp"]
+    nothing = invoke("train")
+    assert nothing.code == 2
+    assert "no instance was given to train on." in nothing.stderr
