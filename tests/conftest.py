@@ -27,11 +27,12 @@ def in_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Instances of a batch are solved in this process."""
+    """Instances of a batch are solved in this process, and settings are tried in it."""
     from chores import Here
-    from neuralns.experiments import batch
+    from neuralns.experiments import batch, tune
 
-    monkeypatch.setattr(batch, "ProcessPool", lambda workers: Here())
+    for module in (batch, tune):
+        monkeypatch.setattr(module, "ProcessPool", lambda workers: Here())
 
 
 @pytest.fixture(scope="session")

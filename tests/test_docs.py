@@ -38,6 +38,7 @@ def shortened(text: str) -> str:
         r'"steps": \d+, "tours": \d+, "validate_every": \d+', '"steps": 40, "tours": 16, "validate_every": 20', text
     )
     text = re.sub(r"^(neuralns reproduce (?!.*--quick).*)$", r"\1 --quick", text, flags=re.MULTILINE)
+    text = re.sub(r"^(neuralns tune .*)$", r"\1 --minutes 0.05 --candidates 4", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns evaluate .*)$", r"\1 --episodes 8", text, flags=re.MULTILINE)
     return re.sub(r"--time \d+", "--time 0.2", text)
 

@@ -11,8 +11,9 @@ from rich.console import Console
 
 from neuralns import MaxTime
 from neuralns.cli import progress
-from neuralns.cli.progress import BatchDisplay, _line
+from neuralns.cli.progress import BatchDisplay, TuningDisplay, _line
 from neuralns.experiments.batch import BatchRow
+from neuralns.experiments.tune import Standing
 
 
 def line(**changes: Any) -> str:
@@ -66,3 +67,22 @@ def test_a_quiet_batch_shows_nothing() -> None:
 def row(file: str, fault: str = "", gap: float | None = None, unserved: int = 0) -> BatchRow:
     figures = (None, 120.0, None, gap, 4, unserved, 0, 100, 1.0)
     return BatchRow(file, file, *figures, "time", "none", "", fault, "solve-1")
+
+
+def test_a_tuning_has_a_line_for_each_stage_and_on_a_terminal_one_for_each_run() -> None:
+    out, terminal, nothing = io.StringIO(), io.StringIO(), io.StringIO()
+    for console, shown in (
+        (Console(file=out, width=200), True),
+        (Console(file=terminal, width=200, force_terminal=True), True),
+        (Console(file=nothing, width=200), False),
+    ):
+        with TuningDisplay(console, shown) as display:
+            for done in range(3):
+                display.update(Standing("round 2 of 6", 32, done, 64, 1500.0 - done))
+            display.update(Standing("last comparison", 3, 0, 30, 50.0))
+    assert out.getvalue().splitlines() == [
+        "round 2 of 6: 32 settings, 64 runs, 25 min left",
+        "last comparison: 3 settings, 30 runs, 50 s left",
+    ]
+    assert "last comparison: 3 settings, 0/30 runs, 50 s left" in terminal.getvalue()
+    assert nothing.getvalue() == ""

@@ -11,7 +11,7 @@ import pytest
 import neuralns
 from neuralns import InputError, MaxIterations
 from neuralns.operators.portfolio import portfolio_named
-from neuralns.selection.constant import Constant, read_setting
+from neuralns.selection.constant import Constant, read_setting, write_setting
 from neuralns.selection.dials import Dials
 
 CARD: dict[str, Any] = {
@@ -51,6 +51,13 @@ def test_dials_at_0_are_uniform_selection() -> None:
         ({**CARD, "operators": ["strings"]}, "operator 'strings' is not known"),
         ({**CARD, "dials": {"nothing": 1}}, "is not a file of settings"),
         ({**CARD, "dials": {"scale": "x"}}, "is not a file of settings"),
+        ({**CARD, "dials": {"scale": "1"}}, r"is not a file of settings \(TypeError: '1' is of the wrong kind\)"),
+        ({**CARD, "dials": {"scale": True}}, "is not a file of settings"),
+        ({**CARD, "dials": ["scale"]}, "is not a file of settings"),
+        ({**CARD, "operators": "string,greedy"}, "is not a file of settings"),
+        ({**CARD, "operators": ["string", 1]}, "is not a file of settings"),
+        ({**CARD, "portfolio": 7}, "is not a file of settings"),
+        ({**CARD, "card": "tuned"}, "is not a file of settings"),
         ({**CARD, "dials": {"scale": 1e999}}, "a dial is turned to a number that is not finite"),
     ],
 )
@@ -58,3 +65,30 @@ def test_a_file_that_is_no_setting_is_refused(tmp_path: Path, card: Any, sentenc
     path = written(tmp_path, card)
     with pytest.raises(InputError, match=rf"^{path}: {sentence}"):
         read_setting(path)
+
+
+def test_what_is_written_is_read_again_and_what_a_card_says_besides_does_not_matter(tmp_path: Path) -> None:
+    portfolio = portfolio_named("string,random-node,greedy")
+    path = str(tmp_path / "mine.setting")
+    constant = Constant(portfolio, tuple(Dials(portfolio).row({"random-node": -0.1234, "end heat": 2})), path)
+    write_setting(constant, path, {"neuralns": "9.9", "gain": {"default": None}})
+    assert read_setting(path) == constant
+    assert json.loads(Path(path).read_text()) == {
+        "portfolio": "string,random-node,greedy",
+        "operators": ["string", "random-node", "greedy"],
+        "dials": {"random-node": -0.1234, "end heat": 2},
+        "card": {"neuralns": "9.9", "gain": {"default": None}},
+    }
+    with pytest.raises(InputError, match="cannot be written"):
+        write_setting(constant, str(tmp_path / "absent" / "mine.setting"), {})
+
+
+def test_dials_go_by_the_names_of_operators_not_by_their_order(tmp_path: Path) -> None:
+    path = written(tmp_path, {"operators": ["random-node", "string", "greedy"], "dials": {"random-node": -9}})
+    result = neuralns.solve("E-n22-k4", MaxIterations(100), selector=path, portfolio="string,random-node,greedy")
+    assert {use.name: use.used for use in result.operators} == {"string": 100, "random-node": 0, "greedy": 100}
+
+
+def test_another_portfolio_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"sets dials of string, .*; portfolio 'plain' has string, blinks, "):
+        neuralns.solve("E-n22-k4", MaxIterations(9), selector=written(tmp_path, CARD), portfolio="plain")

@@ -24,6 +24,7 @@ from neuralns.cli import (
     reproduce,
     solve,
     train,
+    tune,
 )
 
 app = typer.Typer(
@@ -43,6 +44,7 @@ app.command("instances")(instances.instances)
 app.command("generate")(generate.generate)
 app.command("compare")(compare.compare)
 app.command("train")(train.train)
+app.command("tune")(tune.tune)
 app.command("policy")(policy.policy)
 app.command("evaluate")(evaluate.evaluate)
 app.command("episode")(episode.episode)

@@ -34,7 +34,8 @@ SelectorName = Annotated[
     str,
     typer.Option(
         metavar="NAME|FILE",
-        help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, a policy, or FILE.py (your own).",
+        help="random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, a policy, FILE.setting (of tune), or "
+        "FILE.py (your own).",
     ),
 ]
 Temperature = Annotated[

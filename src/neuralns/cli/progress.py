@@ -22,6 +22,7 @@ from neuralns.search.stopping import Stop
 
 if TYPE_CHECKING:
     from neuralns.experiments.batch import BatchRow
+    from neuralns.experiments.tune import Standing
 
 UNDER_WAY = 8
 """So many instances under way are named; the others are counted."""
@@ -158,6 +159,38 @@ class BatchDisplay:
         more = f" and {len(names) - UNDER_WAY} more" if len(names) > UNDER_WAY else ""
         head = f"{self._done}/{self._total} done{self._left()}, " if self._total else ""
         return Text(f"{head}under way: {', '.join(names[:UNDER_WAY])}{more}", style="dim")
+
+
+class TuningDisplay:
+    """On a terminal a line that tells where a tuning stands; elsewhere one at the start of each of its stages."""
+
+    def __init__(self, console: Console, shown: bool = True) -> None:
+        self._console = console
+        self._shown = shown
+        self._stage = ""
+        self._line = ""
+        self._live = Live(
+            console=console, get_renderable=self._view, transient=True, refresh_per_second=2, redirect_stdout=False
+        )
+
+    def __enter__(self) -> TuningDisplay:
+        if self._shown and self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._live.stop()
+
+    def update(self, standing: Standing) -> None:
+        """Show where it stands."""
+        head, left = f"{standing.stage}: {standing.left} settings", f"{duration_text(standing.seconds)} left"
+        self._line = f"{head}, {standing.done}/{standing.total} runs, {left}"
+        if self._shown and standing.stage != self._stage:
+            self._stage = standing.stage
+            self._console.print(f"{head}, {standing.total} runs, {left}")
+
+    def _view(self) -> Text:
+        return Text(self._line, style="dim")
 
 
 def duration_text(seconds: float) -> str:

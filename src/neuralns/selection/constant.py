@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import UnionType
 from typing import Any
 
 import numpy as np
 
+from neuralns.compiled.structs import Struct
 from neuralns.errors import InputError
+from neuralns.files import write_text
 from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.problem.formats.text import read_text
 from neuralns.selection.controller import Controller, Setting, View
@@ -41,9 +45,19 @@ class Constant(Controller):
     def begin(self) -> Controller:
         return _Running(self)
 
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        if set(portfolio.names) != set(self.portfolio.names):
+            raise InputError(
+                f"selector {self.name!r} sets dials of {', '.join(self.portfolio.names)}; portfolio {portfolio.name!r} "
+                f"has {', '.join(portfolio.names)}."
+            )
+        return super().start(portfolio, customers)
+
     def setting(self, view: View) -> Setting:
         """Return what it sets."""
-        return Dials(view.portfolio).setting(self.row, view.scale)
+        dials = Dials(view.portfolio)
+        known = zip(Dials(self.portfolio).names, self.row, strict=True)
+        return dials.setting(dials.row(dict(known)), view.scale)
 
 
 class _Running(Controller):
@@ -62,17 +76,40 @@ class _Running(Controller):
 
 
 def read_setting(path: str | os.PathLike[str]) -> Constant:
-    """Read a file of `neuralns tune`: operators and the dials that are turned, as JSON."""
+    """Read a file of `neuralns tune`: operators and the dials that are turned, as JSON; see `write_setting`."""
     name = os.fspath(path)
     try:
-        card: Any = json.loads(read_text(name))
-        operators, values = card["operators"], card["dials"]
-        portfolio = make_portfolio(str(card.get("portfolio", "own")), [str(entry) for entry in operators])
-        row = Dials(portfolio).row({str(dial): float(value) for dial, value in values.items()})
+        content: Any = json.loads(read_text(name))
+        operators = _expect(content["operators"], list)
+        values = _expect(content["dials"], dict)
+        _expect(content.get("card", {}), dict)
+        portfolio = make_portfolio(
+            _expect(content.get("portfolio", "own"), str), [_expect(each, str) for each in operators]
+        )
+        row = Dials(portfolio).row({dial: float(_expect(value, int | float)) for dial, value in values.items()})
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
         raise InputError(f"{name}: is not a file of settings ({type(error).__name__}: {error}).") from None
     if not np.isfinite(row).all():
         raise InputError(f"{name}: a dial is turned to a number that is not finite.")
     return Constant(portfolio, tuple(row.tolist()), name)
+
+
+def _expect(value: Any, kind: type | UnionType) -> Any:
+    """Return a value of a kind; any other one is an error."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.40} is of the wrong kind")
+    return value
+
+
+def write_setting(constant: Constant, path: str | os.PathLike[str], card: Mapping[str, Any]) -> None:
+    """Write a setting at once or not at all: its operators, the dials that are not at 0, and how it came about."""
+    dials = zip(Dials(constant.portfolio).names, constant.row, strict=True)
+    content = {
+        "portfolio": constant.portfolio.name,
+        "operators": list(constant.portfolio.names),
+        "dials": {dial: value for dial, value in dials if value},
+        "card": dict(card),
+    }
+    write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
