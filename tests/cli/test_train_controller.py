@@ -45,6 +45,9 @@ def test_a_training_goes_on_and_nothing_is_lost_unasked() -> None:
     refused = invoke("train", "E-n22-k4", *HOW, "-o", "mine.policy")
     assert refused.code == 2
     assert "mine.policy: is there already; --resume goes on, --force begins anew." in refused.stderr
+    other = invoke("train", "A-n32-k5", *HOW, "-o", "mine.policy", "--resume")
+    assert other.code == 2
+    assert "mine.runs: holds results with instances E-n22-k4, but now it is A-n32-k5" in " ".join(other.stderr.split())
     trained("--resume", "--minutes", 0.01)
     longer = Path("mine.runs").read_text()
     assert longer.startswith(kept)
@@ -63,6 +66,9 @@ def test_a_training_goes_on_and_nothing_is_lost_unasked() -> None:
         (("--generate", "cvrp"), "a controller is trained on instances, or on generated ones"),
         (("--network", "gat"), "--network does not go with --controller."),
         (("--steps", 10), "--steps does not go with --controller."),
+        (("--seeds", 4), "--seeds does not go with --controller."),
+        (("--operators", "mine.py"), "--operators does not go with --controller."),
+        (("--resume",), "my.runs: there is nothing to resume from."),
         (("--portfolio", "nothing"), "portfolio 'nothing' is not known"),
         (("-o", "nowhere/mine.policy"), "nowhere"),
         (("-o", "mine.runs"), "mine.runs: a run keeps another file under that name; choose one such as mine.policy."),

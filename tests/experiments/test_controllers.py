@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from neuralns.experiments.controllers import (
     draw_row,
     fit,
     gains,
+    log_of,
     near_row,
     play_group,
-    read_log,
     train_controller,
 )
 from neuralns.experiments.executors import LostProcessError
@@ -69,7 +69,7 @@ def test_sources_that_are_none_are_refused(files: list[str], variants: str | Non
 
 def test_settings_from_afar_and_near_leave_some_operator_of_each_phase() -> None:
     rng = np.random.default_rng(1)
-    default = DIALS.like(portfolio_named("plain"))
+    default = DIALS.row({"random-node": -9.0})
     for _ in range(300):
         for row in (draw_row(DIALS, default, rng), near_row(DIALS, default, rng)):
             setting = DIALS.setting(row, (1, 20))
@@ -80,15 +80,32 @@ def test_settings_from_afar_and_near_leave_some_operator_of_each_phase() -> None
 def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
     source = Source(file="E-n22-k4")
     plain = play_group(5, source, 0.02, PORTFOLIO.names, None, seed=1)
-    assert (len(plain.rows), len(plain.costs), plain.tried) == (SETTINGS, SETTINGS, False)
-    assert plain.rows[0] == DIALS.like(portfolio_named("plain")).tolist()
+    assert (len(plain.rows), len(plain.costs), plain.runs, plain.tried) == (SETTINGS, SETTINGS, SETTINGS + 1, False)
+    # This portfolio lacks operators of the default.
+    assert DIALS.like(portfolio_named("plain")) is None
     assert len(plain.traits) == len(NAMES)
-    assert all(cost >= read("E-n22-k4").best_known for cost in plain.costs)  # type: ignore[operator]
+    known = read("E-n22-k4").best_known
+    assert known is not None
+    assert all(cost is not None and cost >= known for cost in (plain.default, *plain.costs))
     response, _ = fit(DIALS, [plain, plain])
     surface = response.factors, response.mean, response.spread
     tried = play_group(6, source, 0.02, PORTFOLIO.names, surface, seed=1)
     assert tried.tried
-    assert tried.rows[1] == response.best_row(np.array(tried.traits), np.array(tried.rows[0])).tolist()
+    assert tried.rows[0] == response.best_row(np.array(tried.traits)).tolist()
+
+
+def test_the_default_is_one_of_the_settings_where_the_portfolio_has_its_operators() -> None:
+    whole = portfolio_named("string,blinks,regret-2,shaw,2-opt-star:share=0.5")
+    default = Dials(whole).like(portfolio_named("plain"))
+    assert default is not None
+    assert play_group(1, Source(file="E-n22-k4"), 0.01, whole.names, None, seed=1).rows[0] == default.tolist()
+
+
+def test_a_group_that_a_signal_cut_short_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = SimpleNamespace(cost=1.0, feasible=True, stopped_by="SIGINT")
+    monkeypatch.setattr(controllers, "solve", lambda *given, **more: cut)
+    with pytest.raises(LostProcessError, match=r"^the process that did it was stopped by SIGINT\.$"):
+        play_group(1, Source(file="E-n22-k4"), 0.01, PORTFOLIO.names, None, seed=1)
 
 
 def trained(tmp_path: Path, minutes: float = 0.02, **options: Any) -> Any:
@@ -98,18 +115,22 @@ def trained(tmp_path: Path, minutes: float = 0.02, **options: Any) -> Any:
     )
 
 
+def logged(path: Path) -> list[Group]:
+    return [Group(**row) for row in log_of(path, PORTFOLIO, 0.01, 0, "").rows]
+
+
 def test_a_training_fits_plays_and_keeps_all_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(controllers, "BROAD", 4)
     monkeypatch.setattr(controllers, "REFIT", 2)
     seen: list[Standing] = []
     policy = trained(tmp_path, watch=seen.append)
-    groups = read_log(tmp_path / "log", DIALS)
+    groups = logged(tmp_path / "log")
     assert [group.number for group in groups] == list(range(len(groups)))
     assert [group.tried for group in groups] == [False] * 4 + [True] * (len(groups) - 4)
-    # A fifth of a second for each group, 1.2 in all.
-    assert len(groups) == math.ceil(1.2 / (SETTINGS * 0.01))
+    # Seven runs of 0.01 seconds for each group, 1.2 in all.
+    assert len(groups) == math.ceil(1.2 / ((SETTINGS + 1) * 0.01))
     assert seen[-1].groups == len(groups)
-    assert policy.card["runs"] == SETTINGS * len(groups)
+    assert policy.card["runs"] == (SETTINGS + 1) * len(groups)
     assert policy.card["gain"]["groups"] == len(gains(groups)) == len(groups) - 4
     assert policy.card["kinds"] == ["A-n32-k5", "E-n22-k4"]
     assert LearnedController(policy).made_for() == PORTFOLIO.names
@@ -123,9 +144,9 @@ def test_a_training_goes_on_from_its_log(tmp_path: Path) -> None:
     policy = trained(tmp_path, 0.01)
     after = (tmp_path / "log").read_text()
     assert after.startswith(before)
-    numbers = [json.loads(line)["number"] for line in after.splitlines()]
+    numbers = [group.number for group in logged(tmp_path / "log")]
     assert sorted(set(numbers)) == numbers
-    assert policy.card["groups"] == len(numbers) > len(before.splitlines())
+    assert policy.card["groups"] == len(numbers) > len(before.splitlines()) - 1
 
 
 def test_it_ends_when_it_is_told_to(tmp_path: Path) -> None:
@@ -158,36 +179,53 @@ def test_a_process_that_is_killed_costs_its_group_alone(tmp_path: Path) -> None:
         train_controller(source, PORTFOLIO, 0.005, tmp_path / "other", Losing(9), seconds=0.01)
 
 
-def group(number: int, costs: list[float], tried: bool = True) -> Group:
+def group(number: int, default: float | None, costs: list[float | None], tried: bool = True) -> Group:
     rng = np.random.default_rng(number)
     rows = rng.normal(0, 1, (len(costs), WIDTH)).tolist()
-    return Group(number, "made up", 1.0, rng.normal(0, 1, len(NAMES)).tolist(), tried, rows, costs)
+    return Group(number, "made up", 1.0, rng.normal(0, 1, len(NAMES)).tolist(), default, tried, rows, costs)
 
 
 def test_gains_are_those_of_groups_that_the_surface_was_tried_on() -> None:
-    groups = [group(1, [100.0, 99.0, 98.0]), group(2, [100.0, 50.0], tried=False), group(3, [100.0, math.inf])]
-    assert gains(groups) == pytest.approx([100 * math.log(100 / 99)])
+    groups = [group(1, 100.0, [99.0, 98.0]), group(2, 100.0, [50.0], tried=False), group(3, 100.0, [None, 90.0])]
+    assert gains([*groups, group(4, None, [90.0])]) == pytest.approx([100 * math.log(100 / 99)])
 
 
 def test_runs_that_leave_customers_out_teach_nothing() -> None:
     with pytest.raises(InputError, match=r"^no run of the training has served everybody"):
-        fit(DIALS, [group(1, [math.inf] * 3)])
-    costs = [1.0, 1.1, 1.2], [2.0, 2.1, 1.9]
-    plain, _ = fit(DIALS, [group(number, each) for number, each in enumerate(costs)])
-    lost = [group(number, each) for number, each in enumerate(costs)]
-    lost = [replace(each, rows=[*each.rows, each.rows[0]], costs=[*each.costs, math.inf]) for each in lost]
-    with_lost, _ = fit(DIALS, lost)
+        fit(DIALS, [group(1, 1.0, [None] * 3)])
+    groups = [group(1, 1.0, [1.0, 1.1, 1.2]), group(2, 1.0, [2.0, 2.1, 1.9])]
+    plain, _ = fit(DIALS, groups)
+    with_lost, _ = fit(
+        DIALS, [replace(each, rows=[*each.rows, each.rows[0]], costs=[*each.costs, None]) for each in groups]
+    )
     assert with_lost.factors == pytest.approx(plain.factors)
 
 
-@pytest.mark.parametrize("line", ["nonsense", "{}", '{"number": 1}', "[]"])
+def test_instances_on_which_all_settings_do_alike_teach_nothing() -> None:
+    response, foretold = fit(DIALS, [group(number, 300.0, [300.0] * 6) for number in range(5)])
+    assert foretold == 0.0
+    assert not response.factors.any()
+
+
+@pytest.mark.parametrize("line", ["nonsense", "{}", '{"number": 1}', "[]", '{"rows": 3}'])
 def test_a_log_that_is_none_is_refused(tmp_path: Path, line: str) -> None:
-    (tmp_path / "log").write_text(line + "\n")
-    with pytest.raises(InputError, match=r"log, line 1: is no line of a training's log\.$"):
-        read_log(tmp_path / "log", DIALS)
-
-
-def test_a_log_of_other_operators_is_refused(tmp_path: Path) -> None:
     trained(tmp_path, 0.005)
-    with pytest.raises(InputError, match=r"line 1: is a run of other operators or traits\.$"):
-        read_log(tmp_path / "log", Dials(portfolio_named("wide")))
+    head = (tmp_path / "log").read_text().splitlines()[0]
+    (tmp_path / "log").write_text(f"{head}\n{line}\n")
+    with pytest.raises(InputError, match=r"log, line 2: is not a result of neuralns\.$"):
+        logged(tmp_path / "log")
+    (tmp_path / "log").write_text(f"{line}\n")
+    with pytest.raises(InputError, match=r"log, line 1: is not a result of neuralns\.$"):
+        logged(tmp_path / "log")
+
+
+def test_a_log_of_another_training_is_refused(tmp_path: Path) -> None:
+    trained(tmp_path, 0.005)
+    before = (tmp_path / "log").read_bytes()
+    other = portfolio_named("string:longest=20,random-node,blinks,2-opt-star:share=0.5")
+    for given in ((other, 0.01, 0, ""), (PORTFOLIO, 0.02, 0, ""), (PORTFOLIO, 0.01, 1, ""), (PORTFOLIO, 0.01, 0, "x")):
+        with pytest.raises(
+            InputError, match=r"log: holds results with .*; choose another output, or begin anew with --force"
+        ):
+            log_of(tmp_path / "log", *given)
+    assert (tmp_path / "log").read_bytes() == before

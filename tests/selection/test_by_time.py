@@ -64,7 +64,7 @@ def test_the_wheel_scores_by_the_second() -> None:
     )
     # Scores 16 and 1 in 2 seconds each, 17 in 4 in all; 17 in 1.5 seconds and none in 2.5.
     destroys = 0.5 + 0.5 * np.array([8 / 4.25, 0.5 / 4.25])
-    repairs = np.array([0.5 + 0.5 * (17 / 1.5) / 4.25, 1.0])
+    repairs = np.array([0.5 + 0.5 * (17 / 1.5) / 4.25, 0.5])
     expected = np.outer(destroys, repairs)
     assert weights(found) == pytest.approx(expected / expected.sum())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neuralns
-from neuralns import Controller, InputError, MaxIterations, MaxTime, Setting, View
+from neuralns import Controller, InputError, InputWarning, MaxIterations, MaxTime, Setting, View
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.search.result import Result
 from neuralns.search.search import Search
@@ -172,12 +173,50 @@ def test_the_same_seed_gives_the_same_result_on_one_core_and_two() -> None:
         (Setting(heat=(1.0, 0.0)), "set the heat to (1.0, 0.0); it must be two numbers from 0.001 to 1000."),
         (Setting(parameters={("string", "longest"): float("inf")}), "set 'longest' of operator 'string' to inf."),
         (Setting(parameters={("2-opt-star", "share"): 2.0}), "set 'share' of operator '2-opt-star' to 2.0."),
+        (Setting(parameters={("string", "longest"): "a"}), "set 'longest' of operator 'string' to 'a'."),  # type: ignore[dict-item]
+        (Setting(parameters={"string": 3.0}), "set 'string', which is not an operator and a parameter."),  # type: ignore[dict-item]
         ((1, 2), "answered (1, 2), which is no Setting."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_set_is_refused_by_name(setting: Any, sentence: str) -> None:
     with pytest.raises(InputError, match=f"^controller 'says' {re.escape(sentence)}"):
         searched(Says(setting))
+
+
+class Failing(Says):
+    """Fails at its second question."""
+
+    name = "failing"
+
+    def control(self, view: View) -> Setting | None:
+        if view.iteration > 0:
+            raise ZeroDivisionError("no idea")
+        return None
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_that_fails_ends_the_search_with_the_best_so_far(workers: int) -> None:
+    with pytest.warns(
+        InputWarning, match=r"^selector 'failing' failed \(.*ZeroDivisionError: no idea\).*the best found before"
+    ):
+        result = searched(Failing(None), workers=workers)
+    assert result.feasible
+    assert "failing" in result.stopped_by
+
+
+def test_workers_tell_of_each_iteration_once() -> None:
+    class Counting(Says):
+        def observe(self, view: View) -> None:
+            super().observe(view)
+            with open(self.answer, "a") as file:
+                file.write(f"{view.uses.sum()}\n")
+
+        def control(self, view: View) -> None:
+            return None
+
+    with NamedTemporaryFile("r") as file:
+        searched(Counting(file.name, 100), 3330, workers=2)
+        assert sum(map(int, file.read().split())) == 2 * 3330
 
 
 def test_operators_and_parameters_that_are_not_there_are_refused() -> None:

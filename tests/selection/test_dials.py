@@ -52,6 +52,24 @@ def test_each_dial_multiplies_what_it_is_named_for() -> None:
     )
 
 
+def test_a_row_can_be_like_another_portfolio_if_its_operators_are_there() -> None:
+    wide = Dials(portfolio_named("wide"))
+    windows, plain = (wide.like(portfolio_named(name)) for name in ("windows", "plain"))
+    assert windows is not None
+    assert plain is not None
+    weights = np.asarray(wide.setting(windows, (1, 30)).weights)
+    assert (weights > 0).sum() == 5 * 2
+    setting = wide.setting(plain, (1, 20))
+    assert (np.asarray(setting.weights) > 0).sum() == 2
+    assert setting.parameters["2-opt-star:share=0.1", "share"] == pytest.approx(1.0)
+    assert setting.parameters["or-opt:share=0.1", "share"] == 0.0
+    assert wide.like(portfolio_named("long")) is None
+
+
+def test_a_scale_beyond_the_most_is_cut() -> None:
+    assert DIALS.setting(DIALS.row({}), (90, 100)).scale == (MOST_REMOVED, MOST_REMOVED)
+
+
 def test_an_operator_far_behind_is_left_out_and_a_small_share_is_none() -> None:
     setting = DIALS.setting(DIALS.row({"shaw": -4.0, "2-opt-star:share=0.1": -4.0}), (1, 30))
     assert np.array_equal(setting.weights, [[1, 1], [0, 0]])  # type: ignore[arg-type]

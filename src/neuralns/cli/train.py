@@ -110,12 +110,13 @@ def train(
     from neuralns.learning.train import train as run
     from neuralns.problem.bundled import read
 
-    options.load_own(operators)
     if controller:
         of_policies: tuple[tuple[str, object], ...] = (
             ("--customers", customers), ("--ignore", ignore), ("--setting", setting), ("--network", network),
             ("--steps", steps), ("--start", start), ("--scale", scale), ("--acceptance", acceptance),
             ("--hidden", hidden), ("--graph", graph), ("--heads", heads), ("--tensorboard", tensorboard),
+            ("--operators", operators), ("--preset", preset != "strong"), ("--seeds", seeds != 1),
+            ("--budget", budget != 10), ("--device", device != "cpu"), ("--threads", threads != 1),
         )  # fmt: skip
         for option, value in of_policies:
             if value:
@@ -133,6 +134,7 @@ def train(
             raise InputError(f"{option} is for controllers; add --controller.")
     if not instances:
         raise InputError("no instance was given to train on.")
+    options.load_own(operators)
     widths = _widths(hidden)
     network = defaults_of(preset).network if network is None else network
     total = steps or 0

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.progress import BarColumn, Progress, TextColumn
 
 from neuralns.cli.printing import plain_console
@@ -36,7 +37,7 @@ def train_controller(
 ) -> None:
     """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
     from neuralns.cli.progress import announce_compilation
-    from neuralns.experiments.controllers import check_sources, train_controller
+    from neuralns.experiments.controllers import check_sources, log_of, train_controller
     from neuralns.experiments.executors import ProcessPool
     from neuralns.files import check_writable, write_or_rescue
     from neuralns.operators.portfolio import portfolio_named
@@ -59,7 +60,12 @@ def train_controller(
         check_writable(path)
         if path.exists() and not (force or resume):
             raise InputError(f"{path}: is there already; --resume goes on, --force begins anew.")
-    if force and not resume:
+    if resume and not log.is_file():
+        raise InputError(f"{log}: there is nothing to resume from.")
+    about = variants or ", ".join(instances)
+    if resume:
+        log_of(log, chosen, seconds, seed, about)
+    elif force:
         log.unlink(missing_ok=True)
     messages = plain_console(stderr=True, soft_wrap=True)
     with (
@@ -89,7 +95,8 @@ def train_controller(
         pool = ProcessPool(workers)
         try:
             policy = train_controller(
-                source_of, chosen, minutes, log, pool, workers=workers, seconds=seconds, seed=seed, watch=show,
+                source_of, chosen, minutes, log, pool, workers=workers, seconds=seconds, seed=seed, about=about,
+                watch=show,
                 card={"command": shlex.join(["neuralns", *sys.argv[1:]])},
             )  # fmt: skip
         finally:
@@ -98,10 +105,13 @@ def train_controller(
     console = plain_console(soft_wrap=True)
     gain = policy.card.get("gain")
     if gain is not None:
+        within = f" ± {gain['interval']:.2f}" if "interval" in gain else ""
         console.print(
-            f"{gain['mean']:.2f} ± {gain['interval']:.2f} % shorter than the default on {gain['groups']} instances "
+            f"{gain['mean']:.2f}{within} % shorter than the default on {gain['groups']} instances "
             f"that it had not seen (p = {gain['p']:.2g})"
         )
     if interrupts.caught is not None:
         console.print("stopped early; the same command with --resume goes on")
     console.print(f"controller written to {place}")
+    if place != output:
+        raise typer.Exit(1)

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from neuralns.experiments.controllers import draw_row
 from neuralns.operators.portfolio import Portfolio, portfolio_named, strongest_for
-from neuralns.operators.registry import Operator
 from neuralns.problem.instance import Instance
 from neuralns.selection.dials import Dials
 
@@ -24,7 +23,8 @@ def candidates_for(instances: Sequence[Instance], portfolio: Portfolio, count: i
     """
     dials = Dials(portfolio)
     defaults = [portfolio_named(name) for name in dict.fromkeys(map(strongest_for, instances))]
-    rows = [dials.row({}), *(dials.like(default) for default in defaults if holds(portfolio, default))]
+    alike = [dials.like(default) for default in defaults]
+    rows = [dials.row({}), *(row for row in alike if row is not None)]
     different = {tuple(row): row for row in (each.round(4) for each in rows)}
     around = list(different.values())[1:] or rows[:1]
     generator = np.random.default_rng([seed, 0])
@@ -32,16 +32,3 @@ def candidates_for(instances: Sequence[Instance], portfolio: Portfolio, count: i
         row = draw_row(dials, around[generator.integers(len(around))], generator).round(4)
         different[tuple(row)] = row
     return list(different.values())[:count]
-
-
-def holds(portfolio: Portfolio, other: Portfolio) -> bool:
-    """Return whether a portfolio has all operators of another one; shares may differ, for which there are dials.
-
-    >>> [holds(portfolio_named("wide"), portfolio_named(name)) for name in ("plain", "windows", "large")]
-    [True, True, False]
-    """
-    return {_but_share(entry) for entry in other.operators} <= {_but_share(entry) for entry in portfolio.operators}
-
-
-def _but_share(entry: Operator) -> str:
-    return entry.name.partition(":")[0] if entry.phase == "improve" else entry.name

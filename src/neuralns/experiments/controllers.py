@@ -1,18 +1,19 @@
 """Training of a controller: many short runs with drawn settings, a response surface fitted to them, and again.
 
-A *group* is an instance, a time, a seed, and one run with each of some settings: the default, what the surface fitted
-to the groups before takes for best, others near it, and others from afar. Only differences within a group count. Since
-the surface has not seen the group that it is tried on, how it did there is an honest figure.
+A *group* is an instance, a time, a seed, a run as `solve` does it by default, and one with each of some settings: what
+the surface fitted to the groups before takes for best, others near it, and others from afar. Only differences within a
+group count. Since the surface has not seen the group that it is tried on, how it did there against the default is an
+honest figure.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import asdict, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import numpy.typing as npt
 from neuralns.errors import InputError
 from neuralns.experiments.executors import LostProcessError
 from neuralns.experiments.statistics import mean_by_instance, signed_rank
+from neuralns.experiments.store import JsonRows, Store
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
 from neuralns.problem.bundled import read
 from neuralns.problem.generate.variants import GENERATORS, generate_of
@@ -37,12 +39,14 @@ from neuralns.selection.traits import NAMES, traits_of
 
 Floats = npt.NDArray[np.float64]
 
-SETTINGS = 7
-"""Runs of a group: the default, the best by the surface, and others."""
+SETTINGS = 6
+"""Settings tried in a group, beside the default: the best by the surface, and others."""
 BROAD = 24
 """Groups, at least, before the surface takes part in drawing settings."""
 REFIT = 8
 """Groups between two fits."""
+MOST_LOST = 3
+"""Processes that may be lost before a training is given up."""
 SECONDS_PER_CUSTOMER = (0.008, 0.04)
 """Where no time is given, it is drawn from this range, evenly by its logarithm."""
 LEAST_SECONDS, MOST_SECONDS = 1.0, 4.5
@@ -71,19 +75,25 @@ class Source:
 
 @dataclass(frozen=True)
 class Group:
-    """What came of the runs on an instance: traits, and a row of dials and a cost for each run.
+    """What came of the runs on an instance: traits, the cost by the default, and dials and cost of each setting.
 
-    The first row is the default. ``tried`` says whether the second is what the surface took for best. A run that leaves
-    customers out who must be served has an infinite cost.
+    ``tried`` says whether the first row is what the surface took for best. A run that leaves customers out who must be
+    served has no cost.
     """
 
     number: int
     kind: str
     seconds: float
     traits: list[float]
+    default: float | None
     tried: bool
     rows: list[list[float]]
-    costs: list[float]
+    costs: list[float | None]
+
+    @property
+    def runs(self) -> int:
+        """How many searches it took."""
+        return 1 + len(self.rows)
 
 
 @dataclass(frozen=True)
@@ -179,19 +189,26 @@ def play_group(
     start = initial_solution(instance, "savings", seconds=limit)
     traits = traits_of(instance, start, limit)
     default = dials.like(portfolio_named(strongest_for(instance)))
-    rows = [default]
+    rows = []
     if response is not None:
         best = response.best_row(traits, default)
         rows += [best, *(near_row(dials, best, rng) for _ in range(SETTINGS // 2 - 1))]
-    rows += [draw_row(dials, default, rng) for _ in range(SETTINGS - len(rows))]
-    costs = []
-    for row in rows:
-        found = solve(
-            instance, time=limit, seed=number, selector=Constant(dials.portfolio, tuple(row.tolist())), initial=start
-        )
-        costs.append(found.cost if found.feasible else math.inf)
+    elif default is not None:
+        rows.append(default)
+    around = dials.row({}) if default is None else default
+    rows += [draw_row(dials, around, rng) for _ in range(SETTINGS - len(rows))]
+
+    def cost(**steered: Any) -> float | None:
+        found = solve(instance, time=limit, seed=number, initial=start, **steered)
+        if found.stopped_by.startswith("SIG"):
+            raise LostProcessError(f"the process that did it was stopped by {found.stopped_by}.")
+        return found.cost if found.feasible else None
+
+    plain = cost()
+    costs = [cost(selector=Constant(dials.portfolio, tuple(row.tolist()))) for row in rows]
     kind = source.variant or source.file or ""
-    return Group(number, kind, limit, traits.tolist(), response is not None, [row.tolist() for row in rows], costs)
+    lists = [row.tolist() for row in rows]
+    return Group(number, kind, limit, traits.tolist(), plain, response is not None, lists, costs)
 
 
 def fit(dials: Dials, groups: Sequence[Group]) -> tuple[Response, float]:
@@ -200,7 +217,7 @@ def fit(dials: Dials, groups: Sequence[Group]) -> tuple[Response, float]:
         (place, row, cost)
         for place, group in enumerate(groups)
         for row, cost in zip(group.rows, group.costs, strict=True)
-        if math.isfinite(cost)
+        if cost is not None
     ]
     if not kept:
         raise InputError("no run of the training has served everybody; there is nothing to learn from.")
@@ -215,9 +232,9 @@ def fit(dials: Dials, groups: Sequence[Group]) -> tuple[Response, float]:
 def gains(groups: Sequence[Group]) -> list[float]:
     """Return by how many per cent the best setting by the surface was cheaper than the default, in each group."""
     return [
-        100.0 * math.log(group.costs[0] / group.costs[1])
+        100.0 * math.log(group.default / group.costs[0])
         for group in groups
-        if group.tried and math.isfinite(group.costs[0]) and math.isfinite(group.costs[1])
+        if group.tried and group.default is not None and group.costs[0] is not None
     ]
 
 
@@ -231,6 +248,7 @@ def train_controller(
     workers: int = 1,
     seconds: float | None = None,
     seed: int = 0,
+    about: str = "",
     card: dict[str, Any] | None = None,
     watch: Callable[[Standing], str | None] = lambda standing: None,
 ) -> Policy:
@@ -244,59 +262,73 @@ def train_controller(
         Minutes of processor time of all runs together, those in the log included.
     log
         File with a line for each group; groups in it are not done again.
+    about
+        What the instances are; a log of others is refused.
     watch
         Called after each group; if it returns a reason, the training ends with what there is.
     """
     dials = Dials(portfolio)
-    groups = read_log(log, dials)
-    response: Response | None = None
-    foretold, fitted, lost = 0.0, 0, 0
-    running: dict[Future[Group], int] = {}
-    done = {group.number for group in groups}
-    numbers = (number for number in _count() if number not in done)
-    while True:
-        if len(groups) >= BROAD and (response is None or len(groups) - fitted >= REFIT):
-            (response, foretold), fitted = fit(dials, groups), len(groups)
-        spent = sum(group.seconds * len(group.rows) for group in groups)
-        runs = sum(len(group.rows) for group in groups)
-        reason = watch(Standing(len(groups), runs, spent, 60 * minutes, _mean(gains(groups)), foretold))
-        if reason is not None or spent >= 60 * minutes:
-            break
-        while len(running) < workers:
-            number = next(numbers)
-            surface = None if response is None else (response.factors, response.mean, response.spread)
-            given = number, source_of(number), seconds, portfolio.names, surface, seed
-            running[pool.submit(play_group, *given)] = number
-        finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
-        for future in finished:
-            number = running.pop(future)
-            try:
-                group = future.result()
-            except LostProcessError:
-                lost += 1
-                if lost > 3:
-                    raise
-                continue
-            groups.append(group)
-            with open(log, "a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(group) | {"costs": [_told(cost) for cost in group.costs]}) + "\n")
-    for future in running:
-        future.cancel()
+    with log_of(log, portfolio, seconds, seed, about) as store:
+        groups = [Group(**row) for row in store.rows]
+        response: Response | None = None
+        foretold, fitted, lost = 0.0, 0, 0
+        running: dict[Future[Group], int] = {}
+        done = {group.number for group in groups}
+        numbers = (number for number in count() if number not in done)
+        while True:
+            if len(groups) >= BROAD and (response is None or len(groups) - fitted >= REFIT):
+                (response, foretold), fitted = fit(dials, groups), len(groups)
+            spent = sum(group.seconds * group.runs for group in groups)
+            runs = sum(group.runs for group in groups)
+            reason = watch(Standing(len(groups), runs, spent, 60 * minutes, _mean(gains(groups)), foretold))
+            if reason is not None or spent >= 60 * minutes:
+                break
+            while len(running) < workers:
+                number = next(numbers)
+                surface = None if response is None else (response.factors, response.mean, response.spread)
+                given = number, source_of(number), seconds, portfolio.names, surface, seed
+                running[pool.submit(play_group, *given)] = number
+            finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+            for future in finished:
+                running.pop(future)
+                try:
+                    group = future.result()
+                except LostProcessError:
+                    lost += 1
+                    if lost > MOST_LOST:
+                        raise
+                    continue
+                groups.append(group)
+                store.add(asdict(group))
+        for future in running:
+            future.cancel()
     if len(groups) < 2:
         raise InputError("the training ended before it had two instances to learn from.")
     response, foretold = fit(dials, groups)
     return policy_of(response, groups, foretold, card or {})
 
 
-def _told(cost: float) -> float | None:
-    return cost if math.isfinite(cost) else None
+def log_of(
+    path: str | os.PathLike[str], portfolio: Portfolio, seconds: float | None, seed: int, about: str
+) -> Store[Mapping[str, Any]]:
+    """Return the rows of a log; one of another training is refused."""
+    width = len(Dials(portfolio).names)
 
+    def check(row: Any) -> None:
+        group = Group(**row)
+        sizes = {len(each) for each in group.rows}
+        if sizes != {width} or len(group.traits) != len(NAMES) or len(group.costs) != len(group.rows):
+            raise ValueError
+        np.array(group.rows, np.float64), np.array(group.traits, np.float64), group.seconds + group.number
 
-def _count() -> Iterator[int]:
-    number = 0
-    while True:
-        yield number
-        number += 1
+    conditions = {
+        "operators": [*portfolio.names],
+        "traits": list(NAMES),
+        "instances": about,
+        "seconds": seconds,
+        "seed": seed,
+    }
+    return Store(Path(path), JsonRows(conditions, check, "choose another output, or begin anew with --force"))
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -321,11 +353,11 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
         "engine": __version__,
         "kinds": kinds,
         "groups": len(groups),
-        "runs": sum(len(group.rows) for group in groups),
+        "runs": sum(group.runs for group in groups),
         "foretold": round(foretold, 4),
         "seconds": [min(group.seconds for group in groups), max(group.seconds for group in groups)],
     }
-    if won:
+    if len(won) > 1:
         mean, half = mean_by_instance([[value] for value in won])
         content["gain"] = {
             "mean": round(mean, 4),
@@ -335,29 +367,3 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
         }
     tensors = {"factors": response.factors, "mean": response.mean, "spread": response.spread}
     return Policy(content | card, {name: values.astype(np.float32) for name, values in tensors.items()})
-
-
-def read_log(path: str | os.PathLike[str], dials: Dials) -> list[Group]:
-    """Return the groups that a log holds; a last line that was cut off is left out, and cut off the file."""
-    file = Path(path)
-    if not file.exists():
-        return []
-    found: list[Group] = []
-    whole = 0
-    with open(file, "rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                content = json.loads(line)
-                content["costs"] = [math.inf if cost is None else cost for cost in content["costs"]]
-                group = Group(**content)
-            except (ValueError, TypeError, KeyError):
-                if not line.endswith(b"\n"):
-                    break
-                raise InputError(f"{path}, line {number}: is no line of a training's log.") from None
-            if any(len(row) != len(dials.names) for row in group.rows) or len(group.traits) != len(NAMES):
-                raise InputError(f"{path}, line {number}: is a run of other operators or traits.")
-            found.append(group)
-            whole += len(line)
-    if whole < file.stat().st_size:
-        os.truncate(file, whole)
-    return found

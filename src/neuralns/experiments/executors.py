@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -76,6 +77,8 @@ class ProcessPool(Executor):
 
     def _serve(self) -> None:
         """Hand calls to a process, which is started when it is needed first, and again whenever it has ended."""
+        # Started later by the first process, it would lift what is blocked here.
+        resource_tracker.ensure_running()
         if hasattr(signal, "pthread_sigmask"):
             # Inherited by the process: Ctrl-C in a terminal goes to all of them.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

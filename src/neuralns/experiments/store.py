@@ -244,12 +244,19 @@ def _csv_line(values: Iterable[object]) -> bytes:
 class JsonRows:
     """Mappings of plain values, below one that names the conditions; a file of other conditions is refused.
 
-    ``check`` raises an error (of lookup, type or value) for an entry that is none of those that the file holds.
+    ``check`` raises an error (of lookup, type or value) for an entry that is none of those that the file holds;
+    ``instead`` says what to do about a file of other conditions.
     """
 
-    def __init__(self, conditions: Mapping[str, Any], check: Callable[[Any], object]) -> None:
+    def __init__(
+        self,
+        conditions: Mapping[str, Any],
+        check: Callable[[Any], object],
+        instead: str = "choose another folder with --out",
+    ) -> None:
         self._conditions = conditions
         self._check = check
+        self._instead = instead
 
     def head(self) -> bytes:
         return self.lines(self._conditions)
@@ -279,6 +286,5 @@ class JsonRows:
         for name, value in self._conditions.items():
             if found.get(name) != value:
                 raise InputError(
-                    f"{path}: holds results with {name} {found.get(name)}, but now it is {value}; choose another "
-                    "folder with --out."
+                    f"{path}: holds results with {name} {found.get(name)}, but now it is {value}; {self._instead}."
                 )

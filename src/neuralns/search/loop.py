@@ -210,7 +210,8 @@ def _run(state, tables, run, iterations):
         if timed:
             run.pair_times[pair, 0] += 1.0
             run.pair_times[pair, 1] += run.times[1] - before
-        run.pair_gains[pair] += max(0.0, status.gain)
+        if run.fewest == 0 and 0.0 < status.gain < 0.5 * state.unserved_cost:
+            run.pair_gains[pair] += status.gain
         for choice in range(tables.n_improves):
             if (status.ran >> choice) & 1:
                 run.improve_counts[choice, USED] += 1

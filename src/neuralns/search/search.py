@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.clock import HAS_COUNTER
-from neuralns.compiled.failures import catching
+from neuralns.compiled.failures import catching, said
 from neuralns.compiled.structs import Struct
-from neuralns.errors import GivenUpError, InputError
+from neuralns.errors import GivenUpError, InputError, NeuralnsError
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import load_limit
@@ -284,7 +284,9 @@ class Search:
                     self._set_course(self.elapsed, max(1, end - self.iteration))
             if self._on_best is not None:
                 self._on_best(self)
-        if self._controller is not None:
+        if self._controller is not None and (
+            self._every == 0 or self.iteration >= self._next_question or self.reason_to_stop() is not None
+        ):
             self._tell(self._controller)
         if self._every > 0:
             # The clock is looked at after each question.
@@ -332,7 +334,8 @@ class Search:
             self._best_cost,
             # Costs of routes that serve more or fewer customers say nothing.
             current - before if missing == waiting else 0.0,
-            status.temperature,
+            # Before the first iteration the loop has not set it.
+            status.temperature if self.iteration > 0 else run.hot,
             status.acceptance,
             int(status.since_best),
             uses,
@@ -348,7 +351,7 @@ class Search:
         begin = time.perf_counter()
         self._next_question = self.iteration + self._every
         self._status.running, self.in_python = CHOOSING, True
-        setting = controller.control(self._view(self._seen))
+        setting = self._called(controller.control, self._view(self._seen))
         self._seen = self._seen_so_far()
         self.in_python = False
         if setting is not None:
@@ -360,9 +363,18 @@ class Search:
             return
         begin = time.perf_counter()
         self._status.running, self.in_python = UPDATING, True
-        controller.observe(self._view(self._seen))
+        self._called(controller.observe, self._view(self._seen))
         self.in_python = False
         self._asking += time.perf_counter() - begin
+
+    def _called(self, method: Callable[[View], Any], view: View) -> Any:
+        """Call a method of a controller; if it fails, the search is over."""
+        try:
+            return method(view)
+        except NeuralnsError:
+            raise
+        except Exception as error:
+            raise GivenUpError(self.called(), said(error, type(error), error.__traceback__)) from error
 
     def _set(self, setting: Setting) -> None:
         """Go on as a controller says; what cannot be is refused."""
@@ -375,9 +387,13 @@ class Search:
             self._run.low, self._run.high = scale_of(name, self.setup.instance.customers, setting.scale)
         if setting.heat is not None:
             self._heat = heat_of(name, setting.heat)
-        for (operator, parameter), value in setting.parameters.items():
+        for which, value in setting.parameters.items():
+            if not (isinstance(which, tuple) and len(which) == 2):
+                raise InputError(f"controller {name!r} set {which!r:.60}, which is not an operator and a parameter.")
+            operator, parameter = which
             phase, row, column = portfolio.place_of(operator, parameter)
-            if not math.isfinite(value) or (column < 0 and not 0 <= value <= 1):
+            number = isinstance(value, int | float | np.integer | np.floating) and math.isfinite(value)
+            if not number or (column < 0 and not 0 <= value <= 1):
                 raise InputError(f"controller {name!r} set {parameter!r} of operator {operator!r} to {value!r:.60}.")
             if column < 0:
                 self._tables.improve_shares[row] = value
@@ -419,8 +435,9 @@ class Search:
 
     @property
     def standing(self) -> tuple[int, float]:
-        """How well off the current solution is: customers left out, then cost."""
-        return self._missing, float(self._status.current) - self._penalties
+        """How well off the current solution is: customers left out, then cost, overloads included."""
+        overloads = self._state.most_load > self._state.limit
+        return self._missing, float(self._status.current) - (0.0 if overloads else self._penalties)
 
     @property
     def _penalties(self) -> float:

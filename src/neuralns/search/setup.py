@@ -23,6 +23,7 @@ from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.stopping import Stop
+from neuralns.selection.controller import Controller
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
@@ -124,7 +125,7 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
     if not known:
         return portfolio_named("modern" if instance is None else strongest_for(instance))
     for portfolio in map(portfolio_named, ("modern", "windows", "paper", "wide")):
-        if set(known) in (set(portfolio.actions), set(portfolio.names)):
+        if set(known) == set(portfolio.names if isinstance(selector, Controller) else portfolio.actions):
             return portfolio
     return make_portfolio(",".join(known) if len(known) == 2 else "own", known)
 

@@ -42,7 +42,7 @@ def has_own_functions(setup: Setup) -> bool:
     functions += [selector.choose, selector.update, setup.acceptance.function]
     functions += [rule.function for rule in setup.stop.rules]
     if issubclass(selector, Controller):
-        functions.append(selector.control)
+        functions += [selector.control, selector.observe, selector.begin]
     return selector is PythonSelector or any(map(is_own, functions))
 
 

@@ -117,6 +117,6 @@ class _TimedRoulette(Controller):
             won, took = (each.sum(axis=1 - axis) for each in (points, view.seconds))
             if won.sum() > 0:
                 rates = np.where(took > 0, won / np.maximum(took, 1e-12) * took.sum() / won.sum(), weights)
-                weights += self._rule.reaction * (np.where(won > 0, rates, weights) - weights)
+                weights += self._rule.reaction * (rates - weights)
                 np.maximum(weights, 1e-6, out=weights)
         return Setting(np.outer(*self._weights))

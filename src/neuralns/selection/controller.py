@@ -81,7 +81,8 @@ class View:
         How often each pair was used, and led to a solution accepted, better than the current one, best so far; a row
         for each destroy operator.
     gains
-        By how much each pair has lowered the current cost, the steps upwards left out.
+        By how much each pair has lowered the current cost; steps upwards are left out, as are those that serve one
+        customer more.
     seconds
         Time that each pair took, estimated from some of its iterations; where iterations alone are limited, how many it
         had, so that the same seed gives the same choices.

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.operators.portfolio import Portfolio
+from neuralns.operators.registry import Operator
 from neuralns.selection.controller import MOST_REMOVED, Setting
 
 Floats = npt.NDArray[np.float64]
@@ -55,13 +56,17 @@ class Dials:
             found[self.names.index(name)] = value
         return found
 
-    def like(self, other: Portfolio) -> Floats:
-        """Return the row by which a search is as with another portfolio, as far as this one holds its operators."""
-        known = {entry.name.partition(":")[0] if entry.phase == "improve" else entry.name for entry in other.operators}
+    def like(self, other: Portfolio) -> Floats | None:
+        """Return the row by which a search is as with another portfolio; None if this one lacks operators of it.
+
+        Shares of improve operators may differ, since there are dials for them.
+        """
+        known = {_but_share(entry) for entry in other.operators}
+        if not known <= {_but_share(entry) for entry in self.portfolio.operators}:
+            return None
         row = np.zeros(len(self.names))
         for place, entry in enumerate(self.portfolio.operators):
-            kept = entry.name.partition(":")[0] if entry.phase == "improve" else entry.name
-            if kept not in known:
+            if _but_share(entry) not in known:
                 row[place] = -2 * FURTHEST
             elif entry.phase == "improve" and entry.share > 0:
                 row[place] = -math.log(entry.share)
@@ -81,10 +86,14 @@ class Dials:
         for entry in portfolio.improves:
             share = min(1.0, entry.share * math.exp(value[entry.name]))
             parameters[entry.name, "share"] = share if share >= LEAST_SHARE else 0.0
-        low, high = scale
+        low, high = (min(value, MOST_REMOVED) for value in scale)
         heat = [math.exp(min(max(value[dial], -FURTHEST), FURTHEST)) for dial in (START, END)]
         most = int(np.clip(round(high * math.exp(value[SCALE])), low, MOST_REMOVED))
         return Setting(np.outer(*weights), (low, most), parameters, (heat[0], heat[1]))
+
+
+def _but_share(entry: Operator) -> str:
+    return entry.name.partition(":")[0] if entry.phase == "improve" else entry.name
 
 
 def _weights(turned: list[float]) -> Floats:

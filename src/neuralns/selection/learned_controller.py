@@ -45,7 +45,9 @@ class LearnedController(Controller):
     @cached_property
     def portfolio(self) -> Portfolio:
         """The operators that it weighs."""
-        improves = self.policy.card["operators"].get("improve", [])
+        improves = self.policy.card["operators"].get("improve") or []
+        if not (isinstance(improves, list) and all(isinstance(name, str) for name in improves)):
+            raise InputError(f"{self.name}: names of improve operators in its card are not readable.")
         return make_portfolio("own", [*self.policy.destroys, *self.policy.repairs, *improves])
 
     @cached_property
@@ -67,11 +69,13 @@ class LearnedController(Controller):
 
     def setting(self, view: View) -> Setting:
         """Return what it sets for a search that begins."""
-        if view.portfolio.names != self.portfolio.names:
+        if set(view.portfolio.names) != set(self.portfolio.names):
             raise InputError(f"selector {self.name!r} was trained for operators {', '.join(self.portfolio.names)}.")
         traits = traits_of(view.instance, view.solution(), view.horizon)
         default = self.dials.like(portfolio_named(strongest_for(view.instance)))
-        return self.dials.setting(self.response.best_row(traits, default), view.scale)
+        row = self.response.best_row(traits, default)
+        dials = Dials(view.portfolio)
+        return dials.setting(dials.row(dict(zip(self.dials.names, row.tolist(), strict=True))), view.scale)
 
 
 class _Running(Controller):

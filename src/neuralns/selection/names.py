@@ -163,7 +163,10 @@ def selectors_in(module: ModuleType) -> tuple[dict[str, Selector], dict[str, typ
         key: value
         for key, value in content
         # A class that the file imports is not its own.
-        if isinstance(value, type) and issubclass(value, Selector) and value.__module__ == module.__name__
+        if isinstance(value, type)
+        and issubclass(value, Selector)
+        and value.__module__ == module.__name__
+        and not key.startswith("_")
     }
     return instances, classes
 

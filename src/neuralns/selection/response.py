@@ -150,7 +150,7 @@ def fit_response(
     grams = [design[fold == part].T @ design[fold == part] for part in range(folds)]
     targets = [design[fold == part].T @ outcome[fold == part] for part in range(folds)]
     whole, target = sum(grams), sum(targets)
-    best, least = penalties[-1], math.inf
+    best, least, total = penalties[-1], math.inf, float((outcome**2).sum())
     for penalty in penalties:
         ridge = penalty * np.eye(design.shape[1])
         error = 0.0
@@ -164,4 +164,4 @@ def fit_response(
     table = np.stack(
         [factors[:count], *(MINOR * factors[count * (1 + k) : count * (2 + k)] for k in range(seen.shape[1]))]
     )
-    return Response(dials, table.T, mean, spread), 1.0 - least / float((outcome**2).sum())
+    return Response(dials, table.T, mean, spread), 1.0 - least / total if total > 0 else 0.0
