@@ -131,7 +131,7 @@ def test_options_reach_the_evaluation_inside_a_search() -> None:
         ("--setting text", "setting 'text' is not known; choose paper, distance, windows."),
         (
             "--agent clever",
-            "selector 'clever' is not known; choose random, roulette, ucb, thompson, best-fixed",
+            "selector 'clever' is not known; choose random, roulette, ucb, thompson, gain",
         ),
         ("--agent roulette", "selector 'roulette' learns from a search and plays no episodes."),
         ("--agent fixed:zone", "selector 'fixed:zone' is not a pair; write 'fixed:DESTROY,REPAIR'."),

@@ -244,7 +244,8 @@ def test_a_policy_file_plays(tmp_path: Path) -> None:
     [
         (
             "clever",
-            "selector 'clever' is not known; choose random, roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, "
+            "selector 'clever' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, "
+            "best-fixed, fixed:DESTROY,REPAIR, "
             "a policy, lrw:FILE, adaptive:FILE or FILE.py.",
         ),
         ("fixed:zone,greedy", f"operator 'zone' is not among random-route, random-node of portfolio '{FOUR}'."),

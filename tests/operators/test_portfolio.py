@@ -132,7 +132,7 @@ def test_improve_operators_are_no_actions_but_have_names() -> None:
     assert tables.improve_counts.tolist() == [2, 1]
     assert tables.improve_parameters[:, :2].tolist() == [[10.0, 3.0], [4.0, 0.0]]
     with_improves = [name for name in portfolio_names() if portfolio_named(name).improves]
-    assert with_improves == ["plain", "large", "long"]
+    assert with_improves == ["plain", "large", "long", "wide"]
 
 
 def test_too_many_improve_operators_are_refused() -> None:
