@@ -127,13 +127,14 @@ def test_a_worker_that_is_killed_is_left_out_and_the_others_go_on() -> None:
 
 def test_the_best_known_routes_are_returned_if_all_workers_are_killed() -> None:
     told: list[float] = []
+    killer = kill(2)
     with pytest.warns(InputWarning, match=r"2 of 2 worker processes .*; this is the best they had told of\.$"):
         result = solve(
             "X-n101-k25",
             MaxTime(60),
             workers=2,
             initial="random",
-            callbacks=[kill(2)],
+            callbacks=[lambda progress: killer(progress) if told else None],
             on_best=lambda best, progress: told.append(best.cost),
         )
     assert (result.stopped_by, result.feasible) == ("lost workers", True)
