@@ -28,6 +28,7 @@ from neuralns.experiments.controllers import (
     log_of,
     near_row,
     play_group,
+    policy_of,
     train_controller,
 )
 from neuralns.experiments.executors import LostProcessError
@@ -188,6 +189,15 @@ def group(number: int, default: float | None, costs: list[float | None], tried: 
 def test_gains_are_those_of_groups_that_the_surface_was_tried_on() -> None:
     groups = [group(1, 100.0, [99.0, 98.0]), group(2, 100.0, [50.0], tried=False), group(3, 100.0, [None, 90.0])]
     assert gains([*groups, group(4, None, [90.0])]) == pytest.approx([100 * math.log(100 / 99)])
+
+
+def test_a_card_has_no_interval_where_none_is_known() -> None:
+    groups = [group(number, 100.0, [100.0, 101.0]) for number in range(5)] + [group(5, 100.0, [99.0, 100.0])]
+    response, foretold = fit(DIALS, groups)
+    gain = policy_of(response, groups, foretold, {}).card["gain"]
+    assert gain["groups"] == 6
+    assert gain["interval"] is None
+    assert gain["mean"] == pytest.approx(100 * math.log(100 / 99) / 6, abs=1e-4)
 
 
 def test_runs_that_leave_customers_out_teach_nothing() -> None:

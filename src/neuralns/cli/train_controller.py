@@ -38,7 +38,7 @@ def train_controller(
     """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
     from neuralns.cli.progress import announce_compilation
     from neuralns.experiments.controllers import check_sources, log_of, train_controller
-    from neuralns.experiments.executors import ProcessPool
+    from neuralns.experiments.executors import ProcessPool, check_hands
     from neuralns.files import check_writable, write_or_rescue
     from neuralns.operators.portfolio import portfolio_named
     from neuralns.search.interrupt import Interrupts
@@ -47,8 +47,7 @@ def train_controller(
     for option, value in (("--minutes", minutes), ("--time", 1.0 if seconds is None else seconds)):
         if not (math.isfinite(value) and value > 0):
             raise InputError(f"{option} {value:g} must be above 0.")
-    if workers < 1:
-        raise InputError(f"number of workers {workers} must be at least 1.")
+    check_hands(workers, None)
     if seed < 0:
         raise InputError(f"seed {seed} must be at least 0.")
     chosen = portfolio_named(portfolio or "wide")
@@ -105,7 +104,7 @@ def train_controller(
     console = plain_console(soft_wrap=True)
     gain = policy.card.get("gain")
     if gain is not None:
-        within = f" ± {gain['interval']:.2f}" if "interval" in gain else ""
+        within = "" if gain["interval"] is None else f" ± {gain['interval']:.2f}"
         console.print(
             f"{gain['mean']:.2f}{within} % shorter than the default on {gain['groups']} instances "
             f"that it had not seen (p = {gain['p']:.2g})"

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import InputError
-from neuralns.experiments.executors import LostProcessError
+from neuralns.experiments.executors import LostProcessError, refuse_cut_short
 from neuralns.experiments.statistics import mean_by_instance, signed_rank
 from neuralns.experiments.store import JsonRows, Store
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
@@ -136,9 +136,8 @@ def check_sources(files: Sequence[str], variants: str | None, seed: int = 0) -> 
 
 def draw_row(dials: Dials, default: Floats, rng: np.random.Generator) -> Floats:
     """Return a setting from afar: around the default or all dials at 0, some operators left out, others brought in."""
-    portfolio = dials.portfolio
     row = default.copy() if rng.random() < 0.5 else np.zeros(len(dials.names))
-    destroys, repairs, improves = len(portfolio.destroys), len(portfolio.repairs), len(portfolio.improves)
+    destroys, repairs, improves, rest = dials.sizes
     operators = destroys + repairs
     for first, last in ((0, destroys), (destroys, operators)):
         part = row[first:last]
@@ -153,7 +152,6 @@ def draw_row(dials: Dials, default: Floats, rng: np.random.Generator) -> Floats:
         chance = rng.random()
         if chance < 0.7:
             row[place] = -2 * FURTHEST if chance < 0.35 else rng.uniform(-2.0, 2.3)
-    rest = len(row) - operators - improves
     row[operators + improves :] = rng.normal(0.0, 0.6, rest)
     return row
 
@@ -200,8 +198,7 @@ def play_group(
 
     def cost(**steered: Any) -> float | None:
         found = solve(instance, time=limit, seed=number, initial=start, **steered)
-        if found.stopped_by.startswith("SIG"):
-            raise LostProcessError(f"the process that did it was stopped by {found.stopped_by}.")
+        refuse_cut_short(found.stopped_by)
         return found.cost if found.feasible else None
 
     plain = cost()
@@ -272,7 +269,7 @@ def train_controller(
         groups = [Group(**row) for row in store.rows]
         response: Response | None = None
         foretold, fitted, lost = 0.0, 0, 0
-        running: dict[Future[Group], int] = {}
+        running: set[Future[Group]] = set()
         done = {group.number for group in groups}
         numbers = (number for number in count() if number not in done)
         while True:
@@ -287,10 +284,10 @@ def train_controller(
                 number = next(numbers)
                 surface = None if response is None else (response.factors, response.mean, response.spread)
                 given = number, source_of(number), seconds, portfolio.names, surface, seed
-                running[pool.submit(play_group, *given)] = number
+                running.add(pool.submit(play_group, *given))
             finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in finished:
-                running.pop(future)
+                running.remove(future)
                 try:
                     group = future.result()
                 except LostProcessError:
@@ -361,7 +358,7 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
         mean, half = mean_by_instance([[value] for value in won])
         content["gain"] = {
             "mean": round(mean, 4),
-            "interval": round(half, 4),
+            "interval": round(half, 4) if math.isfinite(half) else None,
             "groups": len(won),
             "p": signed_rank(won),
         }

@@ -34,6 +34,12 @@ class LostProcessError(NeuralnsError):
     """A process ended while it did a job."""
 
 
+def refuse_cut_short(stopped_by: str) -> None:
+    """Count a search that a signal to its process has ended before its time as lost."""
+    if stopped_by.startswith("SIG"):
+        raise LostProcessError(f"the process that did it was stopped by {stopped_by}.")
+
+
 class ProcessPool(Executor):
     """Processes with one job each at a time, which leave Ctrl-C to their parent, and do not outlive it.
 

@@ -23,7 +23,7 @@ from neuralns import __version__
 from neuralns.errors import InputError, InputWarning, NeuralnsError
 from neuralns.experiments.batch import digests
 from neuralns.experiments.candidates import candidates_for
-from neuralns.experiments.executors import LostProcessError, ProcessPool, check_hands
+from neuralns.experiments.executors import ProcessPool, check_hands, refuse_cut_short
 from neuralns.experiments.halving import LAST_SHARE, Block, Gain, Plan, blocks_of, gain_of, plan_for, relative_costs
 from neuralns.experiments.jobs import Done, Failure, Job, run_jobs
 from neuralns.experiments.store import CsvRows, Store
@@ -435,8 +435,7 @@ def work(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         result = solve(given["instance"], given["stop"], seed=given["seed"], **choices)
-    if result.stopped_by.startswith("SIG"):
-        raise LostProcessError(f"the process that did it was stopped by {result.stopped_by}.")
+    refuse_cut_short(result.stopped_by)
     return {
         "cost": result.cost,
         "unserved": len(result.unserved),

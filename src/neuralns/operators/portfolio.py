@@ -168,7 +168,6 @@ _NAMED = {
     "wide": WIDE,
 }
 
-
 LONG_ROUTE, MANY_CUSTOMERS = 40, 2000
 """From so many customers of a full vehicle on, routes are long; from so many in all on, an instance is large."""
 

@@ -297,8 +297,7 @@ class Search:
     def _seen_so_far(self) -> tuple[Any, ...]:
         """Return what the counters show, to tell later what has come since."""
         run = self._run
-        standing = self._missing, float(self._status.current) - self._penalties
-        return self.elapsed, standing, self.pair_counts.copy(), run.pair_gains.copy(), run.pair_times.copy()
+        return self.elapsed, self.standing, self.pair_counts.copy(), run.pair_gains.copy(), run.pair_times.copy()
 
     def _view(self, seen: tuple[Any, ...]) -> View:
         """Return what a controller sees, and what came of the pairs since the counters were ``seen``."""

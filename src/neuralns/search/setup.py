@@ -32,6 +32,7 @@ DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
 
 DEFAULTS = ("plain", "large", "long", "windows")
 """Portfolios of searches where none is given (see `strongest_for`)."""
+
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
 

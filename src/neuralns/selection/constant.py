@@ -16,7 +16,7 @@ from neuralns.errors import InputError
 from neuralns.files import write_text
 from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.problem.formats.text import read_text
-from neuralns.selection.controller import Controller, Setting, View
+from neuralns.selection.controller import DecidesOnce, Setting, View
 from neuralns.selection.dials import Dials
 
 SUFFIX = ".setting"
@@ -24,7 +24,7 @@ SUFFIX = ".setting"
 
 
 @dataclass(frozen=True)
-class Constant(Controller):
+class Constant(DecidesOnce):
     """Dials of a portfolio, turned once and for all (see `Dials`).
 
     Parameters
@@ -42,9 +42,6 @@ class Constant(Controller):
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
 
-    def begin(self) -> Controller:
-        return _Running(self)
-
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         if set(portfolio.names) != set(self.portfolio.names):
             raise InputError(
@@ -55,24 +52,7 @@ class Constant(Controller):
 
     def setting(self, view: View) -> Setting:
         """Return what it sets."""
-        dials = Dials(view.portfolio)
-        known = zip(Dials(self.portfolio).names, self.row, strict=True)
-        return dials.setting(dials.row(dict(known)), view.scale)
-
-
-class _Running(Controller):
-    """The same in a search: it has nothing to say after the first question."""
-
-    def __init__(self, constant: Constant) -> None:
-        self.name = constant.name
-        self._constant = constant
-        self._asked = False
-
-    def control(self, view: View) -> Setting | None:
-        if self._asked:
-            return None
-        self._asked = True
-        return self._constant.setting(view)
+        return Dials(self.portfolio).setting_of(view, self.row)
 
 
 def read_setting(path: str | os.PathLike[str]) -> Constant:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
-from neuralns.selection.controller import MOST_REMOVED, Setting
+from neuralns.selection.controller import MOST_REMOVED, Setting, View
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,6 +56,13 @@ class Dials:
             found[self.names.index(name)] = value
         return found
 
+    @cached_property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """How many dials are of destroy, of repair, of improve operators, and of all else, in this order."""
+        portfolio = self.portfolio
+        operators = len(portfolio.destroys), len(portfolio.repairs), len(portfolio.improves)
+        return *operators, len(self.names) - sum(operators)
+
     def like(self, other: Portfolio) -> Floats | None:
         """Return the row by which a search is as with another portfolio; None if this one lacks operators of it.
 
@@ -77,7 +84,8 @@ class Dials:
         turned = np.clip(np.asarray(row, np.float64), -2 * FURTHEST, 2 * FURTHEST)
         value = dict(zip(self.names, turned.tolist(), strict=True))
         portfolio = self.portfolio
-        weights = [_weights([value[entry.name] for entry in part]) for part in (portfolio.destroys, portfolio.repairs)]
+        destroys, repairs, *_ = self.sizes
+        weights = weights_by(turned[:destroys]), weights_by(turned[destroys : destroys + repairs])
         parameters = {}
         for entry in portfolio.operators:
             for name, default in entry.parameters:
@@ -91,12 +99,18 @@ class Dials:
         most = int(np.clip(round(high * math.exp(value[SCALE])), low, MOST_REMOVED))
         return Setting(np.outer(*weights), (low, most), parameters, (heat[0], heat[1]))
 
+    def setting_of(self, view: View, row: npt.ArrayLike) -> Setting:
+        """Return what a row of values sets in a search that has the same operators, in whatever order."""
+        there = Dials(view.portfolio)
+        values = np.asarray(row, np.float64).tolist()
+        return there.setting(there.row(dict(zip(self.names, values, strict=True))), view.scale)
+
 
 def _but_share(entry: Operator) -> str:
     return entry.name.partition(":")[0] if entry.phase == "improve" else entry.name
 
 
-def _weights(turned: list[float]) -> Floats:
-    """Return the weights of operators, the largest 1; those far behind have none."""
-    behind = np.array(turned) - max(turned)
+def weights_by(turned: Floats) -> Floats:
+    """Return the weights of operators, the largest 1, in each row of dials; those far behind have none."""
+    behind = turned - turned.max(axis=-1, keepdims=True)
     return np.where(behind > -FURTHEST, np.exp(behind), 0.0)

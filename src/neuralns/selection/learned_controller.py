@@ -9,7 +9,7 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
-from neuralns.selection.controller import Controller, Setting, View
+from neuralns.selection.controller import DecidesOnce, Setting, View
 from neuralns.selection.dials import Dials
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.response import Response
@@ -20,7 +20,7 @@ NETWORK = "controller"
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedController(Controller):
+class LearnedController(DecidesOnce):
     """Dials turned by a response surface (see `Response`) of the traits of the instance and its start.
 
     Parameters
@@ -64,30 +64,10 @@ class LearnedController(Controller):
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
 
-    def begin(self) -> Controller:
-        return _Running(self)
-
     def setting(self, view: View) -> Setting:
         """Return what it sets for a search that begins."""
         if set(view.portfolio.names) != set(self.portfolio.names):
             raise InputError(f"selector {self.name!r} was trained for operators {', '.join(self.portfolio.names)}.")
         traits = traits_of(view.instance, view.solution(), view.horizon)
         default = self.dials.like(portfolio_named(strongest_for(view.instance)))
-        row = self.response.best_row(traits, default)
-        dials = Dials(view.portfolio)
-        return dials.setting(dials.row(dict(zip(self.dials.names, row.tolist(), strict=True))), view.scale)
-
-
-class _Running(Controller):
-    """The same in a search: it decides once."""
-
-    def __init__(self, learned: LearnedController) -> None:
-        self.name = learned.name
-        self._learned = learned
-        self._decided = False
-
-    def control(self, view: View) -> Setting | None:
-        if self._decided:
-            return None
-        self._decided = True
-        return self._learned.setting(view)
+        return self.dials.setting_of(view, self.response.best_row(traits, default))

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.selection.dials import FURTHEST, Dials
+from neuralns.selection.dials import FURTHEST, Dials, weights_by
 
 Floats = npt.NDArray[np.float64]
 
@@ -60,12 +59,6 @@ class Response:
     mean: Floats
     spread: Floats
 
-    @cached_property
-    def _sizes(self) -> tuple[int, int, int, int]:
-        portfolio = self.dials.portfolio
-        sizes = len(portfolio.destroys), len(portfolio.repairs), len(portfolio.improves)
-        return *sizes, len(self.dials.names) - sum(sizes)
-
     def effects(self, traits: Floats) -> Floats:
         """Return the factor of each term for an instance."""
         return self.factors @ np.concatenate([[1.0], standardised(traits, self.mean, self.spread)])
@@ -81,7 +74,7 @@ class Response:
         rare.
         """
         effects = self.effects(traits)
-        destroys, repairs, improves, rest = self._sizes
+        destroys, repairs, improves, rest = self.dials.sizes
         row = np.zeros(len(self.dials.names))
         operators = destroys + repairs
         if default is not None:
@@ -101,15 +94,13 @@ class Response:
 
 def terms(dials: Dials, rows: Floats) -> Floats:
     """Return the terms of settings, a row for each."""
-    portfolio = dials.portfolio
-    destroys, repairs, improves = len(portfolio.destroys), len(portfolio.repairs), len(portfolio.improves)
+    destroys, repairs, improves, _ = dials.sizes
     operators = destroys + repairs
     found = []
     for first, last in ((0, destroys), (destroys, operators)):
-        behind = rows[:, first:last] - rows[:, first:last].max(axis=1, keepdims=True)
-        weights = np.where(behind > -FURTHEST, np.exp(behind), 0.0)
+        weights = weights_by(rows[:, first:last])
         found.append(weights / weights.sum(axis=1, keepdims=True))
-    own = np.array([entry.share for entry in portfolio.improves])
+    own = np.array([entry.share for entry in dials.portfolio.improves])
     shares = np.minimum(1.0, own * np.exp(np.clip(rows[:, operators : operators + improves], -2 * FURTHEST, FURTHEST)))
     rest = rows[:, operators + improves :]
     return np.concatenate([*found, np.sqrt(shares), shares, rest, rest**2], axis=1)
