@@ -92,3 +92,9 @@ def test_dials_go_by_the_names_of_operators_not_by_their_order(tmp_path: Path) -
 def test_another_portfolio_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"sets dials of string, .*; portfolio 'plain' has string, blinks, "):
         neuralns.solve("E-n22-k4", MaxIterations(9), selector=written(tmp_path, CARD), portfolio="plain")
+
+
+def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.setting"
+    with pytest.raises(InputError, match=rf"^{path}: cannot be read \(No such file or directory\)\.$"):
+        read_setting(path)

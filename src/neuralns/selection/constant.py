@@ -58,8 +58,9 @@ class Constant(DecidesOnce):
 def read_setting(path: str | os.PathLike[str]) -> Constant:
     """Read a file of `neuralns tune`: operators and the dials that are turned, as JSON; see `write_setting`."""
     name = os.fspath(path)
+    text = read_text(name)
     try:
-        content: Any = json.loads(read_text(name))
+        content: Any = json.loads(text)
         operators = _expect(content["operators"], list)
         values = _expect(content["dials"], dict)
         _expect(content.get("card", {}), dict)
