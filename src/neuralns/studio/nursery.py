@@ -1,0 +1,129 @@
+"""Where processes of searches come from: one process that has loaded all they need, and forks one for each.
+
+It is started by the server, is given sockets for its children to talk to the server by, and tells when they end. It
+ends with the server, and all its children with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from selectors import EVENT_READ, DefaultSelector
+
+MOST_BYTES = 4096
+
+
+def main(number: int) -> None:
+    """Serve on a socket that this process was given, until its other end is closed."""
+    with socket.socket(fileno=number) as control:
+        Nursery(control).run()
+
+
+class Nursery:
+    """Forks a process for each socket that comes, by the name that comes with it."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._names: dict[int, str] = {}
+        self._woken, wakes = socket.socketpair()
+        for end in (self._woken, wakes):
+            end.setblocking(False)
+        self._wakes = wakes
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+
+    def run(self) -> None:
+        _load()
+        with DefaultSelector() as selector:
+            selector.register(self._control, EVENT_READ)
+            selector.register(self._woken, EVENT_READ)
+            while True:
+                for key, _ in selector.select():
+                    if key.fileobj is self._woken:
+                        with suppress(BlockingIOError):
+                            self._woken.recv(MOST_BYTES)
+                        self._reap()
+                    elif not self._answer():
+                        self._end_all()
+                        return
+
+    def _answer(self) -> bool:
+        """Do what the server asks for; return whether it is still there."""
+        text, handles, _, _ = socket.recv_fds(self._control, MOST_BYTES, 1)
+        if not text:
+            return False
+        order = json.loads(text)
+        if "kill" in order:
+            for process, name in self._names.items():
+                if name == order["kill"]:
+                    _kill(process)
+            return True
+        process = os.fork()
+        if process == 0:
+            self._become(socket.socket(fileno=handles[0]))
+        os.close(handles[0])
+        with suppress(OSError):
+            os.setpgid(process, process)
+        self._names[process] = order["name"]
+        self._tell(name=order["name"], process=process)
+        return True
+
+    def _become(self, connection: socket.socket) -> None:
+        """Be a process for one piece of work, in a group of its own together with those that it starts."""
+        status = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for end in (self._control, self._woken, self._wakes):
+                end.close()
+            with suppress(OSError):
+                os.setpgid(0, 0)
+            from neuralns.studio.worker import work
+
+            work(connection)
+            status = 0
+        finally:
+            # Nothing of the nursery is to be tidied up by its child.
+            os._exit(status)
+
+    def _reap(self) -> None:
+        for process in list(self._names):
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                # Those that it started must not outlive it.
+                _kill(process)
+                self._tell(name=self._names.pop(process), status=os.waitstatus_to_exitcode(status))
+
+    def _tell(self, **message: object) -> None:
+        with suppress(OSError):
+            self._control.send(json.dumps(message).encode())
+
+    def _end_all(self) -> None:
+        for process in self._names:
+            _kill(process)
+
+
+def _kill(process: int) -> None:
+    with suppress(OSError):
+        os.killpg(process, signal.SIGKILL)
+
+
+def _load() -> None:
+    """Load and compile what nearly every search needs."""
+    from neuralns.operators.portfolio import portfolio_named
+    from neuralns.search.acceptance.annealing import SimulatedAnnealing
+    from neuralns.search.setup import prepare
+    from neuralns.search.stopping import MaxTime
+    from neuralns.selection.uniform import Uniform
+    from neuralns.studio import worker
+
+    assert worker.work
+    prepare(portfolio_named("plain"), Uniform(), SimulatedAnnealing(), MaxTime(1))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
