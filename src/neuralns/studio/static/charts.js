@@ -7,11 +7,12 @@ import { colourOf, dashOf, onScheme, styled } from "./palette.js";
 
 /** A chart of lines over seconds. `lines` are {label, colour or slot, dash, step}; `data` is [times, values, …]. */
 export class Chart {
-  constructor(title, { height = 150, log = false, share = false, sync = null } = {}) {
-    this.options = { height, log, share, sync };
+  constructor(title, { height = 150, log = false, share = false, settled = false, sync = null, legend = true } = {}) {
+    this.options = { height, log, share, settled, sync };
     this.place = make("div", { className: "plot" });
     this.legend = make("div", { className: "legend" });
     this.element = make("figure", { className: "chart" }, make("figcaption", {}, make("span", {}, title), this.legend), this.place);
+    this.legend.hidden = !legend;
     this.lines = [];
     this.data = [[]];
     this.draw = perFrame(() => this.paint());
@@ -65,7 +66,7 @@ export class Chart {
       grid: { stroke: styled("--grid"), width: 1 },
       ticks: { stroke: styled("--grid"), width: 1, size: 4 },
     };
-    const { height, log, share, sync } = this.options;
+    const { height, log, share, settled, sync } = this.options;
     this.plot = new uPlot(
       {
         width,
@@ -73,12 +74,13 @@ export class Chart {
         padding: [8, 10, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, sync: sync ? { key: sync } : undefined, points: { size: 6 } },
-        scales: { x: { time: false }, y: log ? { distr: 3 } : share ? { range: [0, 1] } : {} },
+        scales: { x: { time: false }, y: log ? { distr: 3 } : share ? { range: [0, 1] } : settled ? { range: (plot) => this.settledRange(plot) } : {} },
         axes: [
           { ...axis, size: 26, values: (_, ticks) => ticks.map((tick) => `${brief(tick)} s`) },
           {
             ...axis,
             size: 58,
+            ...(log ? { splits: (_, __, low, high) => powers(low, high) } : {}),
             values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : share ? `${Math.round(100 * tick)} %` : axisNumber(tick))),
           },
         ],
@@ -102,6 +104,16 @@ export class Chart {
     this.plot.over.append(this.values);
   }
 
+  /** Leave out of sight how the first tenth came down, so that what follows is not a flat line. */
+  settledRange() {
+    const skipped = Math.floor(this.data[0].length / 10);
+    const seen = this.data.slice(1).flatMap((values) => values.slice(skipped)).filter((value) => value !== null && value !== undefined);
+    if (!seen.length) return [0, 1];
+    const [low, high] = seen.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
+    const margin = 0.08 * (high - low) || 0.01 * Math.abs(high) || 1;
+    return [low - margin, high + margin];
+  }
+
   /** Tell the values under the pointer. */
   hover(plot) {
     const { idx, left } = plot.cursor;
@@ -117,6 +129,12 @@ const compact = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 const axisNumber = (value) =>
   value === null || value === undefined ? "–" : Math.abs(value) >= 1000 ? compact.format(value) : brief(value);
+
+function powers(low, high) {
+  const found = [];
+  for (let power = Math.ceil(Math.log10(low)); power <= Math.log10(high) + 1e-9; power++) found.push(10 ** power);
+  return found;
+}
 
 /** Lines of several runs on the same seconds: each value stays until the next. */
 export function together(courses) {

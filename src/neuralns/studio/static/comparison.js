@@ -6,7 +6,7 @@ import { number, seconds } from "./format.js";
 
 export class Comparison {
   constructor() {
-    this.chart = new Chart("Best cost at equal seconds", { height: 200 });
+    this.chart = new Chart("Best cost at equal seconds", { height: 200, settled: true });
     this.caption = make("caption", {});
     this.body = make("tbody");
     const head = ["run", "seed", "best", "behind the leader", "iterations"];
@@ -46,7 +46,7 @@ export class Comparison {
     this.caption.textContent = over ? `After ${seconds(common)} each` : `After the first ${seconds(common)} of each`;
     this.body.replaceChildren(
       ...runs.map((run, place) => {
-        const behind = values[place] === null || !Number.isFinite(leader) ? "–" : values[place] === leader ? "leads" : `${((100 * (values[place] - leader)) / leader).toFixed(2)} %`;
+        const behind = values[place] === null || !Number.isFinite(leader) ? "–" : values[place] === leader ? (values.every((value) => value === leader) ? "level" : "leads") : `${((100 * (values[place] - leader)) / leader).toFixed(2)} %`;
         const cells = [number(run.options.seed ?? 0), number(values[place]), behind, number(run.result?.iterations ?? run.progress?.iteration)];
         return make("tr", { className: behind === "leads" ? "leads" : "" }, make("th", { scope: "row" }, this.label(run, place)), ...cells.map((cell) => make("td", {}, cell)));
       }),

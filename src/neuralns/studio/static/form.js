@@ -4,6 +4,7 @@ import { find, make, toast, write } from "./dom.js";
 import { number, plural } from "./format.js";
 
 const BINARY = /\.(xlsx|xls|ods)$/i;
+const SHEET = /\.(csv|tsv)$/i;
 const field = (name) => find(`#${name}`);
 
 export class Form {
@@ -94,6 +95,7 @@ export class Form {
     write(field("drop-title"), this.dropped.file);
     write(field("drop-note"), note);
     field("drop").classList.add("full");
+    field("sheet").hidden = !SHEET.test(this.dropped.file);
     this.problem(null);
     field("start").focus();
   }
@@ -102,12 +104,15 @@ export class Form {
     this.dropped = null;
     field("file").value = "";
     field("drop").classList.remove("full");
+    field("sheet").hidden = true;
     write(field("drop-title"), "Drop a file here");
     write(field("drop-note"), "or choose one: VRPLIB, Solomon, Li and Lim, JSON, VROOM's JSON, CSV");
   }
 
   get instance() {
-    return this.dropped ?? { name: field("instance").value };
+    if (!this.dropped) return { name: field("instance").value };
+    const said = (name) => (SHEET.test(this.dropped.file) && field(name).value ? { [name]: Number(field(name).value) } : {});
+    return { ...this.dropped, ...said("capacity"), ...said("vehicles") };
   }
 
   options(selector) {

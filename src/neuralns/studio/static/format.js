@@ -26,7 +26,7 @@ const two = (value) => String(value).padStart(2, "0");
 /** A time of a plan: a clock's where the instance tells its unit, else the number. */
 export function moment(value, clock) {
   if (!Number.isFinite(value)) return "–";
-  if (!clock) return number(Math.round(value * 10) / 10);
+  if (!clock) return number(Math.round(value * 10) / 10 + 0);
   const minutes = clock === "seconds" ? value / 60 : value;
   const day = Math.floor(minutes / 1440);
   const rest = Math.floor(minutes - 1440 * day);

@@ -42,7 +42,10 @@ async function start(specs) {
       started.push(add(job.id, spec));
     }
   } finally {
-    if (started.length) show(started);
+    if (started.length) {
+      show(started);
+      if (window.matchMedia("(max-width: 820px)").matches) find("#stage").scrollIntoView({ behavior: "smooth" });
+    }
   }
 }
 

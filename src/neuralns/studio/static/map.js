@@ -1,13 +1,14 @@
 // Routes on a canvas: paths are kept in the plane of the instance and drawn anew only when something changed.
 
 import { announce, fitCanvas, make, perFrame, write } from "./dom.js";
-import { amount, moment, number, plural } from "./format.js";
+import { factsOf } from "./facts.js";
+import { plural } from "./format.js";
+import { listen } from "./gestures.js";
 import { colourOf, dashOf, onScheme, styled } from "./palette.js";
 import { Projection } from "./projection.js";
 import { Slots } from "./slots.js";
 
 const MANY = 3000;
-const NEAR = 12;
 const MARGIN = 26;
 
 export class RouteMap {
@@ -34,7 +35,7 @@ export class RouteMap {
     this.images = new Map();
     this.draw = perFrame(() => this.paint());
     this.drawOver = perFrame(() => this.paintOver());
-    this.listen();
+    listen(this);
     onScheme(() => (this.draw(), this.drawOver()));
     new ResizeObserver(() => this.resize()).observe(this.element);
   }
@@ -73,6 +74,7 @@ export class RouteMap {
     const marks = [];
     if (scene.removed?.length) marks.push(["removed", `${plural(scene.removed.length, "customer")} just removed`]);
     if (scene.unserved?.length) marks.push(["unserved", `${plural(scene.unserved.length, "customer")} unserved`]);
+    if (scene.skipped?.length) marks.push(["skipped", `${plural(scene.skipped.length, "optional customer")} left out`]);
     if (this.pickups.size) marks.push(["pickup", "pickup"]);
     this.legend.replaceChildren(...marks.map(([name, text]) => make("span", { className: `mark ${name}` }, text)));
     this.draw();
@@ -272,6 +274,7 @@ export class RouteMap {
         pen.stroke();
       }
     };
+    rings(this.scene?.skipped, styled("--muted"), false);
     rings(this.scene?.unserved, styled("--late"), false);
     rings(this.scene?.removed, styled("--removed"), true);
     pen.lineWidth = 2;
@@ -325,60 +328,6 @@ export class RouteMap {
     }
   }
 
-  /** The stop or else the route under a place of the screen. */
-  under(x, y) {
-    if (!this.view || !this.projection) return null;
-    let [node, least] = [undefined, NEAR];
-    for (let each = 0; each < this.instance.nodes.length; each++) {
-      const [left, top] = this.at(each);
-      const far = Math.hypot(left - x, top - y);
-      if (far < least) [node, least] = [each, far];
-    }
-    if (node !== undefined) return { node, route: this.routeOf?.get(node) };
-    let [route, nearest] = [undefined, 7];
-    this.paths.forEach((path, place) => {
-      const nodes = [path.start, ...path.route, path.end].filter((each) => each !== null);
-      for (let leg = 1; leg < nodes.length; leg++) {
-        const far = toSegment(x, y, this.at(nodes[leg - 1]), this.at(nodes[leg]));
-        if (far < nearest) [route, nearest] = [place, far];
-      }
-    });
-    return route === undefined ? null : { route };
-  }
-
-  /** What the instance says of a stop or a route, line by line. */
-  facts(chosen) {
-    const { instance } = this;
-    const lines = [];
-    if (chosen.node !== undefined) {
-      const { node } = chosen;
-      const kind = this.depots.has(node) ? "Depot" : "Stop";
-      lines.push(`${kind} ${instance.labels?.[node] ?? node}`);
-      const demand = instance.demands?.[node];
-      if (!this.depots.has(node) && demand !== undefined && demand !== null) lines.push(`demand ${amount(demand)}`);
-      const windows = instance.windows?.[node];
-      if (windows?.length) {
-        const each = Array.isArray(windows[0]) ? windows : [windows];
-        lines.push(`window ${each.map(([a, b]) => `${moment(a, instance.clock)} to ${moment(b, instance.clock)}`).join(", ")}`);
-      }
-      if (instance.services?.[node]) lines.push(`service ${number(instance.services[node])}`);
-      if (this.scene?.unserved?.includes(node)) lines.push("on no route");
-    }
-    const path = this.paths[chosen.route];
-    if (path) {
-      const place = chosen.node === undefined ? -1 : path.route.indexOf(chosen.node);
-      lines.push(`Route ${chosen.route + 1}${place >= 0 ? `, stop ${place + 1} of ${path.route.length}` : `: ${plural(path.route.length, "stop")}`}`);
-      const type = instance.types?.[this.scene.vehicles?.[chosen.route] ?? 0];
-      const load = total(path.route.map((node) => instance.demands?.[node] ?? 0));
-      const room = type?.capacity ?? instance.capacity;
-      if (place < 0 && instance.demands && !this.pickups.size) {
-        lines.push(`load ${amount(load)}${room !== undefined && room !== null ? ` of ${amount(room)}` : ""}`);
-      }
-      if (type?.name && instance.types.length > 1) lines.push(`vehicle ${type.name}`);
-    }
-    return lines;
-  }
-
   choose(chosen, x, y) {
     const same = chosen?.node === this.chosen?.node && chosen?.route === this.chosen?.route;
     this.chosen = chosen;
@@ -387,7 +336,7 @@ export class RouteMap {
       this.tip.hidden = true;
       return;
     }
-    const lines = this.facts(chosen);
+    const lines = factsOf(this, chosen);
     if (!same || this.tip.hidden) this.tip.replaceChildren(...lines.map((line) => make("div", {}, line)));
     this.tip.hidden = false;
     const [wide, high] = [this.tip.offsetWidth, this.tip.offsetHeight];
@@ -401,76 +350,7 @@ export class RouteMap {
     if (!path || !this.view) return;
     const [x, y] = this.at(path.route[Math.floor(path.route.length / 2)]);
     this.choose({ route }, x, y);
-    announce(this.facts({ route }).join(", "));
-  }
-
-  listen() {
-    const held = new Map();
-    let gap = 0;
-    const place = (event) => {
-      const box = this.over.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
-    };
-    this.over.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), ...place(event));
-    }, { passive: false });
-    this.over.addEventListener("pointerdown", (event) => {
-      this.over.setPointerCapture(event.pointerId);
-      held.set(event.pointerId, place(event));
-      gap = 0;
-    });
-    this.over.addEventListener("pointermove", (event) => {
-      const [x, y] = place(event);
-      const before = held.get(event.pointerId);
-      if (!before) {
-        this.choose(this.under(x, y), x, y);
-        return;
-      }
-      held.set(event.pointerId, [x, y]);
-      if (held.size === 1) {
-        this.pan(x - before[0], y - before[1]);
-        this.over.classList.add("held");
-      } else if (held.size === 2) {
-        const [[ax, ay], [bx, by]] = [...held.values()];
-        const now = Math.hypot(ax - bx, ay - by);
-        if (gap) this.zoom(now / gap, (ax + bx) / 2, (ay + by) / 2);
-        gap = now;
-      }
-    });
-    const release = (event) => {
-      const [x, y] = place(event);
-      held.delete(event.pointerId);
-      gap = 0;
-      this.over.classList.remove("held");
-      if (event.type === "pointerup") this.choose(this.under(x, y), x, y);
-    };
-    this.over.addEventListener("pointerup", release);
-    this.over.addEventListener("pointercancel", release);
-    this.over.addEventListener("pointerleave", () => this.choose(null));
-    this.over.addEventListener("dblclick", (event) => this.zoom(2, ...place(event)));
-    this.over.addEventListener("keydown", (event) => this.key(event));
-  }
-
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const acts = {
-      "+": () => this.zoom(1.4),
-      "=": () => this.zoom(1.4),
-      "-": () => this.zoom(1 / 1.4),
-      0: () => this.fit(),
-      ArrowLeft: () => this.pan(50, 0),
-      ArrowRight: () => this.pan(-50, 0),
-      ArrowUp: () => this.pan(0, 50),
-      ArrowDown: () => this.pan(0, -50),
-      ".": () => this.chooseRoute(((this.chosen?.route ?? -1) + 1) % Math.max(1, this.paths.length)),
-      ",": () => this.chooseRoute(((this.chosen?.route ?? 0) - 1 + this.paths.length) % Math.max(1, this.paths.length)),
-      Escape: () => this.choose(null),
-    };
-    if (!acts[event.key]) return;
-    event.preventDefault();
-    event.stopPropagation();
-    acts[event.key]();
+    announce(factsOf(this, { route }).join(", "));
   }
 }
 
@@ -479,16 +359,4 @@ function triangle(pen, x, y, size) {
   pen.lineTo(x + size, y + size * 0.8);
   pen.lineTo(x - size, y + size * 0.8);
   pen.closePath();
-}
-
-function toSegment(x, y, [ax, ay], [bx, by]) {
-  const [dx, dy] = [bx - ax, by - ay];
-  const along = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy || 1)));
-  return Math.hypot(x - ax - along * dx, y - ay - along * dy);
-}
-
-/** The sum of amounts, each a number or a list. */
-export function total(amounts) {
-  if (!Array.isArray(amounts[0])) return amounts.reduce((sum, each) => sum + each, 0);
-  return amounts[0].map((_, place) => amounts.reduce((sum, each) => sum + each[place], 0));
 }

@@ -18,7 +18,7 @@ export class OperatorPanel {
       make("thead", {}, make("tr", {}, ...["operator", "share of uses", "gain per second"].map((text) => make("th", { scope: "col" }, text)))),
       this.body,
     );
-    this.chart = new Chart("Share of each operator over time", { height: 120, share: true, sync });
+    this.chart = new Chart("Share of each operator over time", { height: 120, share: true, sync, legend: false });
     this.element = make("div", { className: "panel operators-panel" }, this.table, this.chart.element, this.note);
     onScheme(() => this.rows.forEach((row, name) => this.paintRow(row, name)));
   }
@@ -38,7 +38,7 @@ export class OperatorPanel {
       write(row.gainText, brief(gains[name]));
     });
     this.lines(run, names);
-    const told = run.progress?.share;
+    const told = run.result?.decision_time_share;
     write(
       this.note,
       names.length
@@ -76,7 +76,7 @@ export class OperatorPanel {
       make(
         "tr",
         {},
-        make("th", { scope: "row" }, swatch, name),
+        make("th", { scope: "row" }, make("span", {}, swatch, make("span", {}, name))),
         make("td", {}, make("div", { className: "bar-cell" }, share, shareText)),
         make("td", {}, make("div", { className: "bar-cell" }, gain, gainText)),
       ),

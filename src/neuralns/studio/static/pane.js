@@ -85,7 +85,7 @@ export class Pane {
 
   side() {
     const sync = `run-${this.run.id}`;
-    this.costs = new Chart("Cost", { height: 190, sync });
+    this.costs = new Chart("Cost", { height: 190, settled: true, sync });
     this.temperature = new Chart("Temperature", { height: 110, log: true, sync });
     this.acceptance = new Chart("Accepted", { height: 110, share: true, sync });
     this.slow = make("p", { className: "slow", hidden: true });

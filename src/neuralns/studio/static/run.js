@@ -55,6 +55,7 @@ export class Run {
       this.take(await ask(this.path()));
       this.instance = await ask(this.path("/instance"));
       this.name ||= this.instance.name;
+      if (this.best) this.best.unserved ??= unserved(this.instance, this.best);
       this.tell("instance");
       if (this.best) this.tell("best");
     } catch (problem) {
@@ -167,7 +168,7 @@ export class Run {
       for (const [place, route] of Object.entries(data.changed ?? {})) routes[Number(place)] = route;
       for (let place = 0; place < routes.length; place++) if (!routes[place]) return this.renew();
     }
-    return this.setBest({ ...data, routes, unserved: data.unserved ?? this.best?.unserved });
+    return this.setBest({ ...data, routes, unserved: data.unserved });
   }
 
   /** Keep when an improvement came; events that are told again are known by their index. */
@@ -187,14 +188,14 @@ export class Run {
   setBest(best) {
     this.best = { ...best, vehicles: best.vehicles ?? [] };
     this.timetable = null;
-    if (this.instance) this.best.unserved = unserved(this.instance, this.best);
+    if (this.instance) this.best.unserved ??= unserved(this.instance, this.best);
     this.tell("best");
   }
 
   async finish(result) {
     this.result = result;
     if (result?.routes) {
-      this.setBest({ ...this.best, ...pick(result, ["cost", "routes", "vehicles"]) });
+      this.setBest({ ...this.best, ...pick(result, ["cost", "routes", "vehicles", "unserved", "skipped"]) });
     }
     this.setState(result?.stopped_by === "stop" ? "stopped" : "done");
     this.drop();
@@ -238,7 +239,7 @@ export class Run {
       if (this.known.size > 200) this.known.delete(this.known.keys().next().value);
     }
     if (this.wanted !== place) return undefined;
-    this.shown = { ...wanted, place, ...seen, unserved: unserved(this.instance, seen) };
+    this.shown = { ...wanted, place, ...seen, unserved: seen.unserved ?? unserved(this.instance, seen) };
     return this.tell("shown");
   }
 
