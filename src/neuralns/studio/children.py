@@ -57,13 +57,17 @@ class Child:
 
 
 class Nurse:
-    """Keeps a nursery, starting another one if it should be lost."""
+    """Keeps a nursery, starting another one if it should be lost.
+
+    ``loaded`` is set once all is loaded that nearly every search needs.
+    """
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._children: dict[str, Child] = {}
         self._names = count(1)
+        self.loaded = asyncio.Event()
 
     async def child(self) -> Child:
         """Return a new child."""
@@ -111,6 +115,9 @@ class Nurse:
             self._lose()
             return
         message = json.loads(text)
+        if "loaded" in message:
+            self.loaded.set()
+            return
         child = self._children[message["name"]]
         if "process" in message:
             child.process = message["process"]

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 MOST_PROGRESS = 1000
 """Reports of progress that are kept; of more, every other one of the older half is dropped."""
+MOST_STEPS = 50
+"""Single iterations that are kept."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """A message by its number; ``brief`` is what is told of it once a later one makes the rest needless."""
+    """A message by its number.
+
+    ``text`` is what those are told who have heard the ``previous`` one of its kind; ``whole`` what others are told, and
+    ``brief`` what is left of it when there is a later one.
+    """
 
     number: int
     kind: str
     text: str
+    whole: str | None = None
     brief: str | None = None
+    previous: int = 0
 
-    def written(self, brief: bool = False) -> str:
-        """Return it as a server-sent event."""
-        text = self.brief if brief and self.brief is not None else self.text
+    def written(self, heard: int) -> str:
+        """Return it as a server-sent event, for those who have heard the one of a number in full."""
+        text = self.text if self.whole is None or heard == self.previous else self.whole
         return f"id: {self.number}\nevent: {self.kind}\ndata: {text}\n\n"
+
+    @property
+    def bytes(self) -> int:
+        return len(self.text) + len(self.whole or "") + len(self.brief or "")
 
 
 class EventLog:
@@ -32,20 +44,40 @@ class EventLog:
     def __init__(self) -> None:
         self._events: list[Event] = []
         self._next = 1
+        self._counts: dict[str, int] = {}
+        self._last: dict[str, int] = {}
         self._changed = asyncio.Event()
         self.closed = False
         self.bytes = 0
 
-    def add(self, kind: str, content: dict[str, Any], brief: dict[str, Any] | None = None) -> None:
+    def add(
+        self,
+        kind: str,
+        content: dict[str, Any],
+        whole: dict[str, Any] | None = None,
+        brief: dict[str, Any] | None = None,
+    ) -> None:
         """Add an event."""
-        event = Event(self._next, kind, json.dumps(content), None if brief is None else json.dumps(brief))
+        same = whole is None or whole == content
+        event = Event(
+            self._next,
+            kind,
+            _text(content),
+            None if same else _text(whole),
+            None if brief is None else _text(brief),
+            self._last.get(kind, 0),
+        )
         self._next += 1
         if brief is not None:
             self._shorten(kind)
+        self._last[kind] = event.number
         self._events.append(event)
-        self.bytes += len(event.text)
-        if kind == "progress":
-            self._thin_out()
+        self.bytes += event.bytes
+        self._counts[kind] = self._counts.get(kind, 0) + 1
+        if kind == "progress" and self._counts[kind] > MOST_PROGRESS:
+            self._drop([event for event in self._events if event.kind == kind][1 : MOST_PROGRESS // 2 : 2])
+        elif kind == "step" and self._counts[kind] > MOST_STEPS:
+            self._drop([event for event in self._events if event.kind == kind][: MOST_STEPS // 2])
         self._wake()
 
     def close(self) -> None:
@@ -60,15 +92,30 @@ class EventLog:
             place -= 1
         return self._events[place:]
 
-    async def wait(self, number: int, seconds: float) -> None:
-        """Wait until there is anything after the event of a number, some seconds at most."""
+    async def wait(self, number: int, seconds: float) -> bool:
+        """Wait until there is anything after the event of a number; return False if there is nothing for so long."""
         changed = self._changed
-        if self.closed or self.after(number):
-            return
+        if self.closed or (self._events and self._events[-1].number > number):
+            return True
         try:
             await asyncio.wait_for(changed.wait(), seconds)
         except TimeoutError:
-            return
+            return False
+        return True
+
+    def to_json(self) -> list[Any]:
+        """Return the events as plain values."""
+        return [[event.number, event.kind, event.whole or event.text] for event in self._events]
+
+    @classmethod
+    def from_json(cls, events: list[Any]) -> EventLog:
+        """Return the log of a job that has ended."""
+        log = cls()
+        log._events = [Event(int(number), str(kind), str(text)) for number, kind, text in events]
+        log._next = log._events[-1].number + 1 if log._events else 1
+        log.bytes = sum(event.bytes for event in log._events)
+        log.closed = True
+        return log
 
     def _wake(self) -> None:
         self._changed.set()
@@ -76,18 +123,22 @@ class EventLog:
 
     def _shorten(self, kind: str) -> None:
         """Keep of the last event of a kind only what is told of it in brief."""
-        for place in range(len(self._events) - 1, -1, -1):
-            event = self._events[place]
-            if event.kind == kind:
-                if event.brief is not None:
-                    self.bytes += len(event.brief) - len(event.text)
-                    self._events[place] = Event(event.number, kind, event.brief)
-                return
-
-    def _thin_out(self) -> None:
-        places = [place for place, event in enumerate(self._events) if event.kind == "progress"]
-        if len(places) <= MOST_PROGRESS:
+        if kind not in self._last:
             return
-        dropped = set(places[1 : len(places) // 2 : 2])
-        self.bytes -= sum(len(self._events[place].text) for place in dropped)
-        self._events = [event for place, event in enumerate(self._events) if place not in dropped]
+        place = len(self._events) - 1
+        while self._events[place].number != self._last[kind]:
+            place -= 1
+        event = self._events[place]
+        short = replace(event, text=event.brief or event.text, whole=None, brief=None)
+        self.bytes += short.bytes - event.bytes
+        self._events[place] = short
+
+    def _drop(self, events: list[Event]) -> None:
+        numbers = {event.number for event in events}
+        self.bytes -= sum(event.bytes for event in events)
+        self._events = [event for event in self._events if event.number not in numbers]
+        self._counts[events[0].kind] -= len(events)
+
+
+def _text(content: dict[str, Any] | None) -> str:
+    return json.dumps(content, separators=(",", ":"))

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import json
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from neuralns.errors import InputError
 from neuralns.studio.children import Child, Nurse
-from neuralns.studio.events import EventLog
 from neuralns.studio.limits import Limits
+from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, read_job
 
-WAITING, RUNNING, PAUSED, DONE, FAILED, STOPPED = "waiting", "running", "paused", "done", "failed", "stopped"
-ENDED = (DONE, FAILED, STOPPED)
 READING_SECONDS = 60.0
-"""Longest that the reading of a request may take."""
+"""Longest that the reading of a request, or the making of a download, may take."""
+LOADING_SECONDS = 900.0
+"""Longest that a job may say nothing at first: rules that were never used before are compiled."""
+SILENT_SECONDS = 60.0
+"""Longest that a job may say nothing later."""
+STOP_SECONDS = 10.0
+"""Time that a job has to end by itself."""
+CLIENT_SECONDS = 10.0
+"""Time without a listener after which a job ends that is to stop with its client."""
+WATCH_SECONDS = 1.0
+MAKERS = 2
+"""Processes at a time that make downloads, timetables and episodes."""
 
 
 class RefusedError(Exception):
@@ -28,154 +40,164 @@ class RefusedError(Exception):
         self.status, self.sentence, self.headers = status, sentence, headers
 
 
-class Job:
-    """A search, from its request to its result."""
-
-    def __init__(self, body: bytes, limits: Limits) -> None:
-        self.id = secrets.token_urlsafe(9)
-        self.body = zlib.compress(body)
-        self.limits = limits
-        self.state = WAITING
-        self.name = ""
-        self.options: dict[str, Any] = {}
-        self.instance: dict[str, Any] = {}
-        self.notes: list[str] = []
-        self.error: str | None = None
-        self.progress: dict[str, Any] | None = None
-        self.best: dict[str, Any] | None = None
-        self.result: dict[str, Any] | None = None
-        self.events = EventLog()
-        self.child: Child | None = None
-        self.created = time.time()
-        self.ended_at: float | None = None
-        self.ended = asyncio.Event()
-
-    @property
-    def is_over(self) -> bool:
-        return self.state in ENDED
-
-    def set_state(self, state: str, **more: Any) -> None:
-        """Be in a state, and tell."""
-        self.state = state
-        self.events.add("state", {"state": state, **more})
-        if self.is_over:
-            self.ended_at = time.time()
-            self.events.close()
-            self.ended.set()
-
-
 class Jobs:
-    """All jobs of a server."""
+    """All jobs of a server; those that have ended are kept in a folder if one is given."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits, folder: Path | None = None) -> None:
+        self.limits, self.folder = limits, folder
         self.nurse = Nurse()
         self._jobs: dict[str, Job] = {}
         self._line: list[Job] = []
         self._running: set[Job] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._makers = asyncio.Semaphore(MAKERS)
 
-    def __iter__(self) -> Iterable[Job]:
-        return reversed(self._jobs.values())
+    def start(self) -> None:
+        """Begin to work."""
+        self.nurse.start()
+        self._begin(self._watch())
+
+    def close(self) -> None:
+        """End everything."""
+        for task in self._tasks:
+            task.cancel()
+        self.nurse.close()
+
+    def listed(self) -> list[Facts]:
+        """Return all jobs in brief, the newest first."""
+        return [job.brief(self.place_of(job)) for job in reversed(self._jobs.values())]
+
+    def told(self, job: Job) -> Facts:
+        """Return what is told of a job."""
+        return job.told(self.place_of(job))
 
     def get(self, name: str) -> Job:
         """Return a job by its number."""
-        if name not in self._jobs:
-            raise RefusedError(404, "there is no such job; finished ones are kept for a while only.")
-        return self._jobs[name]
+        found = self._jobs.get(name)
+        if found is None and self.folder is not None:
+            with suppress(InputError):
+                found = read_job(self.folder, name)
+        if found is None:
+            raise RefusedError(404, "there is no such job; those that have ended are kept for a while only.")
+        return found
 
     def place_of(self, job: Job) -> int:
         """Return the place of a job in line, 0 if it is in none."""
         return self._line.index(job) + 1 if job in self._line else 0
 
-    async def submit(self, body: bytes) -> Job:
-        """Take a request, or refuse it."""
-        if len(self._running) + len(self._line) >= self.limits.jobs + self.limits.waiting:
-            raise RefusedError(
-                429, f"{len(self._running)} jobs run and {len(self._line)} wait; try again later.", **{"Retry-After": "5"}
+    async def submit(
+        self, body: bytes, kind: str = "solve", start: Facts | None = None, changes: Facts | None = None
+    ) -> Job:
+        """Take a request, or refuse it; those of VROOM's convention are not listed."""
+        running, waiting = len(self._running), len(self._line)
+        if running + waiting >= self.limits.jobs + self.limits.waiting:
+            sentence = (
+                f"{running} searches run and {waiting} wait, which is all that this server takes; try again later."
             )
-        job = Job(body, self.limits)
+            raise RefusedError(429, sentence, **{"Retry-After": "5"})
+        job = Job(kind, body, start, changes)
         self._line.append(job)
         try:
             await self._read(job, body)
         except BaseException:
             self._line.remove(job)
             raise
-        self._jobs[job.id] = job
-        self._tell_places()
+        job.is_read = True
+        if kind == "solve":
+            self._jobs[job.id] = job
         self._advance()
         return job
 
     async def _read(self, job: Job, body: bytes) -> None:
-        """Have a child read the request; it is the one to do it, later."""
-        child = await self.nurse.child()
-        child.send({"bytes": len(body), "limits": asdict(self.limits)}, body)
+        """Have a child read the request; it is the one to do it, when its turn comes."""
+        child = await self._child({"task": job.kind, "start": job.start, "changes": job.changes}, body)
         messages = child.messages()
+        message = await self._first(child, messages)
+        job.child = child
+        job.name, job.options, job.notes = message["name"], message["options"], message["notes"]
+        job.take_instance(message["instance"])
+        self._begin(self._listen(job, child, messages))
+
+    async def _child(self, order: Facts, body: bytes) -> Child:
+        child = await self.nurse.child()
+        child.send(order | {"bytes": len(body), "limits": asdict(self.limits)}, body)
+        return child
+
+    async def _first(self, child: Child, messages: AsyncIterator[Facts]) -> Facts:
+        """Return the first that a child says, unless it refuses."""
         try:
             message = await asyncio.wait_for(anext(messages), READING_SECONDS)
+            if message["kind"] == "refused":
+                raise RefusedError(message["status"], message["error"])
         except TimeoutError:
-            child.kill()
-            child.close()
-            raise RefusedError(422, f"the request could not be read in {READING_SECONDS:g} s.") from None
+            self._drop(child)
+            raise RefusedError(422, f"that could not be done in {READING_SECONDS:g} s.") from None
         except StopAsyncIteration:
-            child.close()
+            self._drop(child)
             raise RefusedError(422, "the process that read the request ended unexpectedly.") from None
         except BaseException:
-            child.kill()
-            child.close()
+            self._drop(child)
             raise
-        if message["kind"] == "refused":
-            child.close()
-            raise RefusedError(message.get("status", 422), message["error"])
-        job.child = child
-        job.name, job.options, job.instance = message["name"], message["options"], message["instance"]
-        job.notes = message["notes"]
-        task = asyncio.create_task(self._listen(job, child, messages))
+        return message
+
+    def _drop(self, child: Child) -> None:
+        child.kill()
+        child.close()
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _tell_places(self) -> None:
-        for place, job in enumerate(self._line, 1):
-            if job.id in self._jobs:
-                job.events.add("state", {"state": WAITING, "place": place})
-
     def _advance(self) -> None:
-        """Let those in line begin for whom there is room."""
-        while len(self._running) < self.limits.jobs:
-            job = next((job for job in self._line if job.id in self._jobs), None)
-            if job is None:
-                return
+        """Let those in line begin for whom there is room, and tell the others their places."""
+        ready = [job for job in self._line if job.is_read]
+        for job in ready[: max(0, self.limits.jobs - len(self._running))]:
             self._line.remove(job)
             self._running.add(job)
+            job.heard_at = time.time()
             job.set_state(RUNNING)
             assert job.child is not None
             job.child.send({"do": "go"})
-            self._tell_places()
+        for place, job in enumerate(self._line, 1):
+            if job.is_read:
+                job.events.add("state", {"state": WAITING, "place": place})
 
-    async def _listen(self, job: Job, child: Child, messages: Any) -> None:
+    async def _listen(self, job: Job, child: Child, messages: AsyncIterator[Facts]) -> None:
         """Take in what a job's process tells, until it ends."""
-        try:
-            async for message in messages:
-                self._take(job, message.pop("kind"), message)
-        finally:
-            child.close()
-            if not job.is_over:
-                status = await asyncio.wait_for(asyncio.shield(child.ended), 5)
-                self._end(job, FAILED, f"the process of this job ended unexpectedly (status {status}).")
+        async for message in messages:
+            job.heard_at = time.time()
+            self._take(job, message.pop("kind"), message)
+            if job.is_over:
+                break
+        child.close()
+        if not job.is_over:
+            status = await child.ended
+            if job.stopped_at is not None:
+                self._end(job, STOPPED)
+            else:
+                how = f"signal {-status}" if status < 0 else f"status {status}"
+                self._end(job, FAILED, f"the process of this search ended unexpectedly ({how}).")
 
-    def _take(self, job: Job, kind: str, content: dict[str, Any]) -> None:
+    def _take(self, job: Job, kind: str, content: Facts) -> None:
         if kind == "progress":
             job.progress = content
             job.events.add(kind, content)
         elif kind == "best":
-            job.best = content
-            job.events.add(kind, content, {key: content[key] for key in ("index", "time", "iteration", "cost")})
+            job.take_best(content)
+        elif kind == "step":
+            job.events.add(kind, content)
+        elif kind == "paused":
+            job.set_state(PAUSED)
+        elif kind == "resumed":
+            job.set_state(RUNNING)
         elif kind == "refused":
             self._end(job, FAILED, content["error"])
         elif kind == "done":
-            job.result = content["result"]
-            job.events.add("done", content)
-            self._end(job, STOPPED if content["result"]["stopped_by"] == "callback" else DONE)
+            job.result, job.answer = content["result"], content["answer"]
+            job.trace = zlib.compress(content["trace"].encode())
+            job.events.add("done", {"result": content["result"]})
+            self._end(job, DONE if job.stopped_at is None else STOPPED)
 
     def _end(self, job: Job, state: str, error: str | None = None) -> None:
         if error is not None:
@@ -185,23 +207,101 @@ class Jobs:
             self._line.remove(job)
         self._running.discard(job)
         job.set_state(state)
-        self._tell_places()
+        if self.folder is not None and job.kind == "solve":
+            with suppress(InputError):
+                job.write(self.folder)
         self._advance()
+
+    def order(self, job: Job, what: str, **more: Any) -> None:
+        """Have a running job do something."""
+        if job.is_over:
+            raise RefusedError(409, f"this search has ended ({job.state}).")
+        if job.state == WAITING or job.child is None:
+            raise RefusedError(409, "this search has not begun yet.")
+        job.child.send({"do": what, **more})
 
     def stop(self, job: Job) -> None:
         """End a job; what it has found is kept."""
-        if job.state == WAITING and job.child is not None:
+        if job.is_over or job.child is None:
+            return
+        job.stopped_at = job.stopped_at or time.time()
+        if job.state == WAITING:
             self._end(job, STOPPED)
+            self._drop(job.child)
+        elif job.progress is None:
+            # It is being compiled, or its start is being built: there is nothing to keep.
             job.child.kill()
-        elif not job.is_over and job.child is not None:
+        else:
             job.child.send({"do": "stop"})
 
-    def forget(self, job: Job) -> None:
-        """Forget a job that is over."""
+    async def forget(self, job: Job) -> None:
+        """Stop a job and forget it."""
+        self.stop(job)
+        await job.ended.wait()
         self._jobs.pop(job.id, None)
+        if self.folder is not None:
+            (self.folder / f"{job.id}.json").unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """End everything."""
-        for task in self._tasks:
-            task.cancel()
-        self.nurse.close()
+    async def follow(self, job: Job, changes: Facts) -> Job:
+        """Return a new job that goes on from the best of another one."""
+        if job.best is None:
+            raise RefusedError(409, "this search has found nothing yet to go on from.")
+        start = {key: job.best[key] for key in ("routes", "vehicles")}
+        return await self.submit(zlib.decompress(job.body), "solve", start, (job.changes or {}) | changes)
+
+    async def make(self, order: Facts, body: bytes = b"") -> Facts:
+        """Have a process make something, and return it."""
+        async with self._makers:
+            child = await self._child(order, body)
+            found = await self._first(child, child.messages())
+            child.close()
+            return found
+
+    async def download(self, job: Job, name: str) -> Facts:
+        """Return the best routes of a job in a format."""
+        if job.best is None:
+            raise RefusedError(409, "this search has found nothing yet.")
+        solution = {key: job.best[key] for key in ("routes", "vehicles")}
+        return await self.make({"task": "make", "solution": solution, "format": name}, zlib.decompress(job.body))
+
+    async def _watch(self) -> None:
+        """See to it, from time to time, that nothing takes too long."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            for job in (*self._running, *self._line):
+                self._look_after(job)
+            self._tidy()
+
+    def _look_after(self, job: Job) -> None:
+        now = time.time()
+        alone = job.listeners == 0 and now - job.alone_since > CLIENT_SECONDS
+        if job.child is None or job.is_over:
+            return
+        if job.options.get("stop_with_client") and alone:
+            self.stop(job)
+        if job.stopped_at is not None and now - job.stopped_at > STOP_SECONDS:
+            job.child.kill()
+        elif job.state == PAUSED and now - job.heard_at > self.limits.keep_seconds:
+            self.stop(job)
+        elif job.state == RUNNING:
+            silent = LOADING_SECONDS if job.progress is None else SILENT_SECONDS
+            if now - job.heard_at > silent:
+                job.child.kill()
+
+    def _tidy(self) -> None:
+        """Forget jobs that ended long ago, and more of them where they take too much memory."""
+        now, taken = time.time(), sum(job.bytes for job in self._jobs.values())
+        for job in [job for job in self._jobs.values() if job.is_over and job.listeners == 0]:
+            assert job.ended_at is not None
+            if now - job.ended_at > self.limits.keep_seconds or taken > self.limits.kept_bytes:
+                taken -= job.bytes
+                del self._jobs[job.id]
+
+    def instance(self, job: Job) -> bytes:
+        """Return what is drawn of a job's instance, as JSON."""
+        return zlib.decompress(job.instance)
+
+
+def as_json(content: Any) -> bytes:
+    """Return the text of JSON."""
+    return json.dumps(content, separators=(",", ":")).encode()

@@ -11,14 +11,21 @@ import os
 import signal
 import socket
 import sys
+import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
 MOST_BYTES = 4096
+LOADER = ""
+"""Name of the child that compiles what has not been compiled yet."""
 
 
 def main(number: int) -> None:
     """Serve on a socket that this process was given, until its other end is closed."""
+    # What is imported here is there for all children.
+    import neuralns.studio.worker  # noqa: F401
+
     with socket.socket(fileno=number) as control:
         Nursery(control).run()
 
@@ -37,7 +44,8 @@ class Nursery:
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
 
     def run(self) -> None:
-        _load()
+        """Serve; what has to be compiled first is compiled by a child, so that others need not wait for it."""
+        self._names[self._fork(_load)] = LOADER
         with DefaultSelector() as selector:
             selector.register(self._control, EVENT_READ)
             selector.register(self._woken, EVENT_READ)
@@ -62,18 +70,19 @@ class Nursery:
                 if name == order["kill"]:
                     _kill(process)
             return True
-        process = os.fork()
-        if process == 0:
-            self._become(socket.socket(fileno=handles[0]))
+        process = self._fork(lambda: _work(handles[0]))
         os.close(handles[0])
-        with suppress(OSError):
-            os.setpgid(process, process)
         self._names[process] = order["name"]
         self._tell(name=order["name"], process=process)
         return True
 
-    def _become(self, connection: socket.socket) -> None:
-        """Be a process for one piece of work, in a group of its own together with those that it starts."""
+    def _fork(self, work: Callable[[], None]) -> int:
+        """Start a process for one piece of work, in a group of its own together with those that it starts."""
+        process = os.fork()
+        if process > 0:
+            with suppress(OSError):
+                os.setpgid(process, process)
+            return process
         status = 1
         try:
             signal.set_wakeup_fd(-1)
@@ -82,11 +91,12 @@ class Nursery:
                 end.close()
             with suppress(OSError):
                 os.setpgid(0, 0)
-            from neuralns.studio.worker import work
-
-            work(connection)
+            work()
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
+            sys.stderr.flush()
             # Nothing of the nursery is to be tidied up by its child.
             os._exit(status)
 
@@ -96,7 +106,12 @@ class Nursery:
             if ended:
                 # Those that it started must not outlive it.
                 _kill(process)
-                self._tell(name=self._names.pop(process), status=os.waitstatus_to_exitcode(status))
+                name = self._names.pop(process)
+                if name != LOADER:
+                    self._tell(name=name, status=os.waitstatus_to_exitcode(status))
+                elif status == 0:
+                    _load()
+                    self._tell(loaded=True)
 
     def _tell(self, **message: object) -> None:
         with suppress(OSError):
@@ -112,16 +127,20 @@ def _kill(process: int) -> None:
         os.killpg(process, signal.SIGKILL)
 
 
+def _work(number: int) -> None:
+    from neuralns.studio.worker import work
+
+    work(socket.socket(fileno=number))
+
+
 def _load() -> None:
-    """Load and compile what nearly every search needs."""
+    """Load what nearly every search needs, and compile it where that has not been done."""
     from neuralns.operators.portfolio import portfolio_named
     from neuralns.search.acceptance.annealing import SimulatedAnnealing
     from neuralns.search.setup import prepare
     from neuralns.search.stopping import MaxTime
     from neuralns.selection.uniform import Uniform
-    from neuralns.studio import worker
 
-    assert worker.work
     prepare(portfolio_named("plain"), Uniform(), SimulatedAnnealing(), MaxTime(1))
 
 

@@ -8,22 +8,35 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.formats.detect import instance_from_text
-from neuralns.problem.formats.spreadsheet import read_spreadsheet
+from neuralns.problem.formats.own_json import is_json
+from neuralns.problem.formats.solomon import is_solomon
+from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet
 from neuralns.problem.formats.vroom import VroomProblem, read_vroom
 from neuralns.problem.formats.vroom_input import is_vroom
 from neuralns.problem.instance import Instance
-from neuralns.selection.names import plain_names
+from neuralns.search.setup import portfolio_of
+from neuralns.selection.names import plain_names, selector_named
 from neuralns.selection.policy_file import bundled_policies
+from neuralns.selection.selector import new_memory_of
 from neuralns.studio.limits import Limits
 
-INSTANCE_KEYS = ("name", "file", "text", "base64", "vroom", "capacity", "vehicles")
+
+class UnreadableError(InputError):
+    """What was sent is not what it should be at all."""
+
+
+class TooLargeError(InputError):
+    """What was sent is larger than the server takes."""
+
+
+INSTANCE_KEYS = ("name", "file", "text", "base64", "vroom", "capacity", "vehicles", "ignore", "lenient")
 SPREADSHEETS = (".csv", ".tsv")
 LONGEST_NAME = 200
 
@@ -61,13 +74,16 @@ WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or f
 class Request:
     """What to solve, and how.
 
-    ``text`` is that of a spreadsheet, whose latitudes and longitudes the instance no longer has.
+    ``text`` is that of a spreadsheet, whose latitudes and longitudes the instance no longer has, and ``ignore`` its
+    columns to go on without. ``geometry`` says whether an answer in VROOM's form has the lines of its routes.
     """
 
     instance: Instance
     options: Options
     vroom: VroomProblem | None = None
     text: str | None = None
+    ignore: tuple[str, ...] = ()
+    geometry: bool = False
 
 
 def read_request(body: bytes, limits: Limits) -> Request:
@@ -79,29 +95,41 @@ def read_request(body: bytes, limits: Limits) -> Request:
         raise InputError("the request: 'instance' must be an object with a name, a file or VROOM's input.")
     options = read_options(content.get("options"), limits)
     check_keys("instance", source, INSTANCE_KEYS)
+    changes = {key: _amount(key, source[key]) for key in ("capacity", "vehicles") if source.get(key) is not None}
+    ignore = _ignored(source.get("ignore"))
     vroom, text = None, None
     if "vroom" in source:
-        vroom = _vroom(source["vroom"], "vroom")
-        instance = vroom.instance
+        vroom = _vroom(source["vroom"], "vroom", source, ignore)
     elif "name" in source:
         instance = _bundled(source["name"])
     else:
         name, text = _text_of(source)
         if is_vroom(text):
-            vroom = _vroom(text, name)
-            instance = vroom.instance
-        elif Path(name).suffix.lower() in SPREADSHEETS:
-            instance = read_spreadsheet(name, source.get("vehicles"), capacity=source.get("capacity"), text=text)
+            vroom = _vroom(text, name, source, ignore)
+        elif Path(name).suffix.lower() in SPREADSHEETS or is_table(text):
+            vehicles = int(changes["vehicles"]) if "vehicles" in changes else None
+            instance = read_spreadsheet(name, vehicles, capacity=changes.get("capacity"), text=text, ignore=ignore)
+            changes = {}
         else:
-            instance = instance_from_text(name, text)
-    if Path(str(source.get("file"))).suffix.lower() not in SPREADSHEETS:
-        changes = {key: source[key] for key in ("capacity", "vehicles") if source.get(key) is not None}
-        if changes and vroom is not None:
-            raise InputError(f"instance: {next(iter(changes))!r} does not go with VROOM's JSON, which says it itself.")
-        instance = replace(instance, **changes, best_known=None) if changes else instance
-        text = None
+            instance, text = instance_from_text(name, text, ignore), None
+    if vroom is not None:
+        instance, text = vroom.instance, None
+        for key in changes:
+            raise InputError(f"instance: {key!r} does not go with VROOM's JSON, which says it itself.")
+    if changes:
+        instance = replace(instance, **changes, best_known=None)  # type: ignore[arg-type]
     check_size(instance, limits)
-    return Request(instance, options, vroom, text)
+    if vroom is not None and options.objective is not None:
+        raise InputError("options: objective does not go with VROOM's JSON, which says all costs itself.")
+    check_choices(options, instance)
+    return Request(instance, options, vroom, text, ignore)
+
+
+def change_options(request: Request, changes: Mapping[str, Any], limits: Limits) -> Request:
+    """Return a request with some other options, within the server's limits."""
+    if not changes:
+        return request
+    return replace(request, options=read_options({**asdict(request.options), **changes}, limits))
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -109,11 +137,11 @@ def parse(body: bytes) -> dict[str, Any]:
     try:
         content = json.loads(body)
     except RecursionError:
-        raise InputError("the request is JSON nested too deeply.") from None
+        raise UnreadableError("the request is JSON nested too deeply.") from None
     except ValueError as error:
-        raise InputError(f"the request is not JSON ({str(error):.100}).") from None
+        raise UnreadableError(f"the request is not JSON ({error!s:.100}).") from None
     if not isinstance(content, dict):
-        raise InputError("the request must be a JSON object.")
+        raise UnreadableError("the request must be a JSON object.")
     return content
 
 
@@ -127,7 +155,7 @@ def check_keys(where: str, content: Mapping[str, Any], known: tuple[str, ...]) -
 def check_size(instance: Instance, limits: Limits) -> None:
     """Refuse an instance that is larger than the server allows, or that has nobody to serve."""
     if instance.customers > limits.customers:
-        raise InputError(
+        raise TooLargeError(
             f"{instance.name}: has {instance.customers} customers; this server takes {limits.customers} at most."
         )
     if len(instance.unservable) == instance.customers:
@@ -165,6 +193,16 @@ def read_options(given: Any, limits: Limits) -> Options:
     return options
 
 
+def check_choices(options: Options, instance: Instance) -> None:
+    """Refuse an objective, a portfolio or a selector that is not known, or that does not go with the others."""
+    if options.objective is not None:
+        instance = instance.with_objective(options.objective)
+    selector = None if options.selector == "best-fixed" else selector_named(options.selector)
+    portfolio = portfolio_of(options.portfolio, selector, instance)
+    if selector is not None:
+        new_memory_of(selector, portfolio, instance.customers)
+
+
 def offered_selectors() -> tuple[str, ...]:
     """Return the selectors that a client may name: none of them is a file."""
     return (*plain_names(), "best-fixed", *bundled_policies())
@@ -190,10 +228,31 @@ def _bundled(name: Any) -> Instance:
     return bundled(name)
 
 
-def _vroom(content: Any, source: str) -> VroomProblem:
+def is_table(text: str) -> bool:
+    """Return whether a text is a table of stops, whatever its file is called."""
+    return is_spreadsheet(text) and not is_json(text) and not is_solomon(text)
+
+
+def _vroom(content: Any, name: str, source: Mapping[str, Any], ignore: tuple[str, ...]) -> VroomProblem:
     if not isinstance(content, dict | str):
         raise InputError("instance: 'vroom' must be an object.")
-    return read_vroom(content, source=source)
+    return read_vroom(content, source.get("lenient") is True, source=name, ignore=ignore)
+
+
+def _amount(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 2**53:
+        raise InputError(f"instance: {key} {value!r:.40} must be a number above 0.")
+    if key == "vehicles" and value != int(value):
+        raise InputError(f"instance: vehicles {value!r:.40} must be a whole number.")
+    return value
+
+
+def _ignored(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError("instance: 'ignore' must be a list of names.")
+    return tuple(value)
 
 
 def _text_of(source: Mapping[str, Any]) -> tuple[str, str]:
@@ -210,7 +269,12 @@ def _text_of(source: Mapping[str, Any]) -> tuple[str, str]:
             raise InputError(f"{name}: what was sent is not base64.") from None
         if content.startswith(b"PK\x03\x04"):
             raise InputError(f"{name}: is a workbook or an archive; save the sheet as CSV.")
-        text = content.decode("utf-8-sig", errors="replace")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            # Older spreadsheets save in the encoding of Western Windows.
+            text = content.decode("cp1252", errors="replace")
     if not isinstance(text, str):
         raise InputError(f"{name}: 'text' must be text.")
-    return name, text.removeprefix("\ufeff")
+    # A mark of bytes that are no text would have the file itself read again, and there is none.
+    return name, text.removeprefix("\ufeff").replace("\ufffd", "?")

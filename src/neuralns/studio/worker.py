@@ -1,167 +1,109 @@
-"""What a process of a server does for one request: read it, solve it, and tell of the search as it goes on."""
+"""What a process of the server does for one request: read it, solve it, or make something of what was found."""
 
 from __future__ import annotations
 
-import json
 import os
 import resource
-import select
 import socket
-import time
 import warnings
+from dataclasses import asdict
 from typing import Any
 
 from neuralns.errors import NeuralnsError
+from neuralns.problem.formats.vroom_output import vroom_answer
 from neuralns.problem.solution import Solution
+from neuralns.search.pausing import Clock
 from neuralns.search.result import Result
-from neuralns.search.search import Progress
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxIterations, MaxTime
 from neuralns.studio.describe import describe_instance, describe_solution, number
+from neuralns.studio.downloads import make_download
+from neuralns.studio.episodes import play_episode
 from neuralns.studio.limits import Limits
-from neuralns.studio.request import Request, read_request
-
-TELL_SECONDS = 0.15
-"""Time between two reports of a search."""
-
-
-class Line:
-    """Talks to the server: a line of JSON for each message, either way."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._waiting = b""
-
-    def send(self, kind: str, **content: Any) -> None:
-        """Tell the server."""
-        self._connection.sendall(json.dumps({"kind": kind, **content}).encode() + b"\n")
-
-    def read(self, count: int) -> bytes:
-        """Return so many bytes that the server sends."""
-        while len(self._waiting) < count:
-            self._receive()
-        found, self._waiting = self._waiting[:count], self._waiting[count:]
-        return found
-
-    def order(self) -> dict[str, Any]:
-        """Return the next line that the server sends."""
-        while b"\n" not in self._waiting:
-            self._receive()
-        line, _, self._waiting = self._waiting.partition(b"\n")
-        found: dict[str, Any] = json.loads(line)
-        return found
-
-    def orders(self) -> list[dict[str, Any]]:
-        """Return the lines that have come, if any."""
-        found = []
-        while b"\n" in self._waiting or select.select([self._connection], [], [], 0)[0]:
-            found.append(self.order())
-        return found
-
-    def _receive(self) -> None:
-        found = self._connection.recv(1 << 16)
-        if not found:
-            # The server is gone, or wants no more of this.
-            os._exit(0)
-        self._waiting += found
+from neuralns.studio.line import Line
+from neuralns.studio.request import Request, TooLargeError, UnreadableError, change_options, read_request
+from neuralns.studio.teller import Teller
+from neuralns.studio.vroom import read_vroom_request, with_geometry
 
 
 def work(connection: socket.socket) -> None:
-    """Do what the server asks for by a first line and, where that says so, a body."""
+    """Do what the server asks for by a first line and a body."""
     line = Line(connection)
     order = line.order()
     body = line.read(order["bytes"])
     limits = Limits(**order["limits"])
+    # No name that a client gives is a file here.
     os.chdir("/")
     resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
     try:
         with warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always")
-            _solve(line, order, body, limits, notes)
+            _TASKS[order["task"]](line, order, body, limits, notes)
     except NeuralnsError as error:
-        line.send("refused", error=" ".join(str(error).split()))
+        status = 413 if isinstance(error, TooLargeError) else 400 if isinstance(error, UnreadableError) else 422
+        line.send("refused", error=" ".join(str(error).split()).replace("--", ""), status=status)
     except MemoryError:
-        line.send("refused", error="the memory that this server allows is not enough for that.")
+        line.send("refused", error="the memory that this server allows is not enough for that.", status=413)
 
 
 def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
-    request = read_request(body, limits)
-    options = request.options
+    request = _request(order, body, limits)
+    options, instance = request.options, request.instance
+    # What cannot be started from is refused at once.
+    start = None if order.get("start") is None else _solution(request, order["start"]).checked("the start")
     line.send(
         "accepted",
-        name=request.instance.name,
-        options=vars(options),
+        name=instance.name,
+        options=asdict(options),
         instance=describe_instance(request),
         notes=[str(note.message) for note in notes],
     )
     while line.order()["do"] != "go":
         pass
-    teller = Teller(line, request)
-    stop = MaxTime(options.time) if options.iterations is None else MaxTime(options.time) | MaxIterations(options.iterations)
+    clock = Clock()
+    teller = Teller(line, instance, options, clock)
+    stop = MaxTime(options.time)
+    if options.iterations is not None:
+        stop |= MaxIterations(options.iterations)
     result = solve(
-        request.instance,
+        instance,
         stop,
         selector=options.selector,
         portfolio=options.portfolio,
         seed=options.seed,
         workers=options.workers,
         objective=options.objective,
+        initial="savings" if start is None else start,
         callbacks=[teller],
-        on_best=teller.note_best,
+        on_best=teller.note_best if options.workers > 1 else None,
+        clock=clock,
     )
-    teller.tell_best(result.best, result.iterations, result.runtime)
-    line.send("done", result=_described(result))
+    teller.finish(result)
+    answer = None
+    if request.vroom is not None and order["task"] == "vroom":
+        found = Solution(instance, result.best.routes, result.best.vehicles)
+        answer = vroom_answer(request.vroom, found)
+        if request.geometry:
+            with_geometry(answer)
+    line.send("done", result=_described(result), trace=result.trace.text(), answer=answer)
 
 
-class Teller:
-    """Tells of a search several times a second, and does what the server orders meanwhile."""
+def _request(order: dict[str, Any], body: bytes, limits: Limits) -> Request:
+    request = read_vroom_request(body, limits) if order["task"] == "vroom" else read_request(body, limits)
+    return change_options(request, order.get("changes") or {}, limits)
 
-    def __init__(self, line: Line, request: Request) -> None:
-        self._line = line
-        self._request = request
-        self._told = 0.0
-        self._index = 0
-        self._best: tuple[Solution, Progress] | None = None
 
-    def note_best(self, solution: Solution, progress: Progress) -> None:
-        self._best = solution, progress
-
-    def __call__(self, progress: Progress) -> bool:
-        orders = [order["do"] for order in self._line.orders()]
-        if "stop" in orders:
-            return True
-        if time.perf_counter() - self._told < TELL_SECONDS:
-            return False
-        self._told = time.perf_counter()
-        if self._best is not None:
-            solution, at = self._best
-            self._best = None
-            self.tell_best(solution, at.iteration, at.time)
-        self._line.send(
-            "progress",
-            time=number(progress.time),
-            iteration=progress.iteration,
-            current=number(progress.current),
-            best=number(progress.best),
-            temperature=number(progress.temperature),
-            acceptance=None,
-            uses=progress.uses,
-            gains={},
-            unserved=progress.unserved,
-            share=number(progress.share),
-        )
-        return False
-
-    def tell_best(self, solution: Solution, iteration: int, at: float) -> None:
-        self._line.send(
-            "best", index=self._index, time=number(at), iteration=iteration, **describe_solution(solution)
-        )
-        self._index += 1
+def _solution(request: Request, found: dict[str, Any]) -> Solution:
+    instance, objective = request.instance, request.options.objective
+    if objective is not None:
+        instance = instance.with_objective(objective)
+    return Solution(instance, found["routes"], found["vehicles"])
 
 
 def _described(result: Result) -> dict[str, Any]:
     return {
         **describe_solution(result.best),
+        "initial_cost": number(result.initial.cost),
         "runtime": number(result.runtime),
         "iterations": result.iterations,
         "stopped_by": result.stopped_by,
@@ -169,5 +111,18 @@ def _described(result: Result) -> dict[str, Any]:
         "portfolio": result.portfolio,
         "decision_time_share": result.decision_time_share,
         "gap": result.gap,
-        "operators": [vars(each) for each in result.operators],
+        "operators": [asdict(each) for each in result.operators],
     }
+
+
+def _make(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    request = read_request(body, limits)
+    content, kind = make_download(request, _solution(request, order["solution"]), order["format"])
+    line.send("made", content=content, type=kind)
+
+
+def _episode(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    line.send("made", content=play_episode(**order["episode"]), type="application/json")
+
+
+_TASKS = {"solve": _solve, "vroom": _solve, "make": _make, "episode": _episode}
