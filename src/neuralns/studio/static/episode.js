@@ -21,6 +21,13 @@ export class Episode {
     const names = about.episodes ?? about.instances.map(({ name }) => name);
     this.policy = make("select", { id: "policy" }, ...(about.policies ?? []).map(option));
     this.instance = make("select", { id: "episode-instance" }, ...names.map(option));
+    const suit = () => {
+      const own = this.policy.value.split("-")[0];
+      if (names.includes(own)) this.instance.value = own;
+      else if (names.includes("R101")) this.instance.value = "R101";
+    };
+    this.policy.addEventListener("change", suit);
+    suit();
     this.seed = make("input", { type: "number", id: "episode-seed", min: 0, step: 1, value: 0 });
     this.problem = make("p", { className: "problem", role: "alert", hidden: true });
     const label = (text, input) => make("label", { className: "field" }, text, input);
@@ -54,7 +61,7 @@ export class Episode {
     const intro = make(
       "p",
       { className: "note intro" },
-      "Choosing operators as a decision process: in every step a policy looks at the solution, values each destroy operator by its Q-value and takes one; then it looks at the destroyed solution and does the same for repair. The reward is what the routes became shorter.",
+      "Choosing operators as a decision process: in every step a policy looks at the solution, values each destroy operator by its Q-value and takes one; then it looks at the destroyed solution and does the same for repair. The reward is by how much the routes became shorter. Policies were trained on 20 customers, so the first 20 of an instance are taken.",
     );
     find("#episode").append(make("h2", {}, "An episode, step by step"), intro, form, this.problem, this.content);
   }
@@ -88,7 +95,8 @@ export class Episode {
     if (last) this.frames.push({ phase: "end", step: last, number: episode.steps.length, routes: last.after, removed: [], cost: last.cost_after });
     this.content.hidden = false;
     this.slider.max = this.frames.length - 1;
-    this.map.setInstance(episode.instance);
+    const told = typeof episode.instance === "object" ? episode.instance : { name: episode.instance, nodes: episode.nodes, depots: [0] };
+    this.map.setInstance(told);
     this.map.resize();
     this.trail.replaceChildren(...this.frames.map((frame, place) => this.stone(frame, place)));
     this.show(0);
@@ -146,33 +154,30 @@ export class Episode {
   }
 }
 
-/** Q-values of the operators of a phase as bars around zero; the choice is marked by word and colour. */
+/** Q-values of the operators of a phase, bars from the least to the greatest; the choice is marked by word and colour. */
 class Values {
   constructor(title) {
     this.body = make("tbody");
-    this.element = make("table", { className: "q-values" }, make("caption", {}, title), this.body);
+    this.element = make("table", { className: "q-values" }, make("caption", {}, title, make("span", { className: "note" }, " Q-value, bars from the least to the greatest")), this.body);
   }
 
   set(values, chosen, active) {
     this.element.classList.toggle("passive", !active);
     const entries = Object.entries(values);
     const known = entries.map(([, value]) => value).filter((value) => Number.isFinite(value));
-    const [low, high] = [Math.min(0, ...known), Math.max(0, ...known)];
+    const [low, high] = [Math.min(...known), Math.max(...known)];
     const span = high - low || 1;
     this.body.replaceChildren(
       ...entries.map(([name, value]) => {
         const bar = make("i", { className: "bar" });
-        if (Number.isFinite(value)) {
-          bar.style.left = `${(100 * (Math.min(value, 0) - low)) / span}%`;
-          bar.style.width = `${Math.max(0.8, (100 * Math.abs(value)) / span)}%`;
-        }
+        if (Number.isFinite(value)) bar.style.width = `${6 + (94 * (value - low)) / span}%`;
         const isChosen = name === chosen;
         return make(
           "tr",
           { className: isChosen ? "chosen" : "" },
           make("th", { scope: "row" }, name, isChosen ? make("span", { className: "chosen-mark" }, " taken") : ""),
           make("td", {}, make("div", { className: "q-bar" }, bar)),
-          make("td", { className: "value" }, Number.isFinite(value) ? brief(value) : "not known"),
+          make("td", { className: "value" }, Number.isFinite(value) ? value.toPrecision(4) : "not known"),
         );
       }),
     );

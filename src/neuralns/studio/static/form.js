@@ -33,7 +33,7 @@ export class Form {
     const option = (value, text = value) => make("option", { value }, text);
     const groups = new Map();
     for (const each of about.instances) {
-      const variant = each.variant || "other";
+      const variant = (each.variant ?? "").replace(/^[\d,]+ customers?( with )?/, "") || "capacity";
       if (!groups.has(variant)) groups.set(variant, []);
       groups.get(variant).push(option(each.name, `${each.name} (${number(each.customers)})`));
     }

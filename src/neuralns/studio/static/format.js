@@ -21,16 +21,21 @@ export const seconds = (value) =>
         ? `${Math.floor(value / 60)} min ${Math.round(value % 60)} s`
         : `${Math.floor(value / 3600)} h ${Math.round((value % 3600) / 60)} min`;
 
+const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const two = (value) => String(value).padStart(2, "0");
 
-/** A time of a plan: a clock's where the instance tells its unit, else the number. */
+/** A time of a plan: where the instance has a clock, minutes after what that names (00:00, or a date and time). */
 export function moment(value, clock) {
   if (!Number.isFinite(value)) return "–";
   if (!clock) return number(Math.round(value * 10) / 10 + 0);
-  const minutes = clock === "seconds" ? value / 60 : value;
-  const day = Math.floor(minutes / 1440);
-  const rest = Math.floor(minutes - 1440 * day);
-  return `${day ? `day ${day + 1}, ` : ""}${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
+  const minutes = Math.round(value);
+  if (clock === "00:00") {
+    const day = Math.floor(minutes / 1440);
+    const rest = minutes - 1440 * day;
+    return `${day ? `day ${day + 1}, ` : ""}${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
+  }
+  const date = new Date(Date.parse(`${clock.replace(" ", "T")}Z`) + 60000 * minutes);
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
 }
 
 /** An amount of goods: a number, or one for each dimension. */

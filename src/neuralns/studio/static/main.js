@@ -11,7 +11,7 @@ import { Run } from "./run.js";
 
 const KEYS = [
   ["S", "start"], ["C", "compare two selectors"], ["Space", "pause, or go on"], ["X", "stop and keep the best so far"],
-  ["M, T, R", "map, timetable, routes"], ["[ and ]", "improvement before and after"], ["L", "copy the link of the run"],
+  ["W", "iteration by iteration, or at full speed"], ["M, T, R", "map, timetable, routes"], ["[ and ]", "improvement before and after"], ["L", "copy the link of the run"],
   ["E", "episode, or back"], ["+, −, 0", "on the map or timetable: zoom, show all"], ["arrow keys", "on the map or timetable: move"],
   [", and .", "on the map: from route to route"], ["?", "these keys"],
 ];
@@ -128,6 +128,7 @@ function moveTogether() {
   const maps = shown.map((run) => panes.get(run.id).map);
   for (const [place, map] of maps.entries()) {
     const same = maps.filter((_, other) => other !== place && shown[other].name === shown[place].name);
+    map.kin = place > 0 ? same[0] : null;
     map.moved = () => same.forEach((other) => other.width === map.width && other.view && other.follow(map));
   }
 }
@@ -198,6 +199,7 @@ function answerKeys() {
     c: () => find("#compare").click(),
     " ": () => every((pane) => pane.pause.hidden || pane.togglePause()),
     x: () => every((pane) => pane.stop.hidden || pane.order("stop")),
+    w: () => every((pane) => pane.pace.hidden || pane.togglePace()),
     m: () => every((pane) => pane.views.open("map")),
     t: () => every((pane) => pane.views.open("timetable")),
     r: () => every((pane) => pane.views.open("routes")),
@@ -243,8 +245,6 @@ async function begin() {
     return;
   }
   connection.wake.delete(begin.again);
-  const tiles = new URLSearchParams(location.search).get("tiles");
-  if (tiles) about.tiles = tiles;
   write(find("#version"), `version ${about.version}`);
   form = new Form(about, start);
   for (const button of document.querySelectorAll("[data-part]")) button.addEventListener("click", () => openPart(button.dataset.part));

@@ -60,6 +60,7 @@ export class RouteMap {
   setScene(scene) {
     if (!this.projection || !scene) return;
     const before = new Map(this.paths.map((path) => [path.key, path]));
+    if (!this.paths.length && this.kin) this.slots.ofNode = new Map(this.kin.slots.ofNode);
     const slots = this.slots.assign(scene.routes);
     this.scene = scene;
     this.routeOf = new Map();
@@ -227,7 +228,7 @@ export class RouteMap {
   }
 
   image({ z, x, y }) {
-    const source = this.tiles.replace("{z}", z).replace("{x}", x).replace("{y}", y);
+    const source = this.tiles.replace("{z}", z).replace("{x}", x).replace("{y}", y).replace("{s}", "abc"[(x + y) % 3]);
     let image = this.images.get(source);
     if (!image) {
       image = new Image();

@@ -76,7 +76,7 @@ export class OperatorPanel {
       make(
         "tr",
         {},
-        make("th", { scope: "row" }, make("span", {}, swatch, make("span", {}, name))),
+        make("th", { scope: "row" }, make("span", {}, swatch, make("span", {}, ...breakable(name)))),
         make("td", {}, make("div", { className: "bar-cell" }, share, shareText)),
         make("td", {}, make("div", { className: "bar-cell" }, gain, gainText)),
       ),
@@ -92,6 +92,9 @@ export class OperatorPanel {
     row.swatch.style.borderTopStyle = dashOf(row.slot).length ? "dashed" : "solid";
   }
 }
+
+/** A name that may be broken after its colons. */
+const breakable = (name) => name.split(/(?<=:)/).flatMap((part) => [part, make("wbr")]);
 
 export class ControllerPanel {
   constructor() {

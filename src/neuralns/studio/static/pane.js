@@ -60,6 +60,7 @@ export class Pane {
     this.chips = make("div", { className: "chips" });
     this.pause = button("Pause", "Pause or go on (space)", () => this.togglePause());
     this.stop = button("Stop", "Stop and keep the best so far (X)", () => this.order("stop"));
+    this.pace = button("Slow", "Iteration by iteration, with who is removed, or at full speed again (W)", () => this.togglePace());
     this.more = make("input", { type: "number", min: 0.5, step: "any", value: 10, aria: { label: "Seconds to go on for" } });
     this.further = make("span", { className: "further" }, button("Go on for", "Start a new run from these routes", () => this.acts.goOn(this.run, Number(this.more.value))), this.more, "s");
     this.menuTitle = make("summary", { className: "button" }, "Take the best so far");
@@ -77,7 +78,7 @@ export class Pane {
       { className: "pane-head" },
       make("div", { className: "pane-title" }, this.title, this.badge, this.chips, this.close),
       make("dl", { className: "figures" }, figure("best", "best"), figure("current", "current"), figure("routes", "routes"), figure("unserved", "unserved"), figure("time", "time"), figure("iterations", "iterations")),
-      make("div", { className: "pane-acts" }, this.pause, this.stop, this.further, this.menu, this.link),
+      make("div", { className: "pane-acts" }, this.pause, this.pace, this.stop, this.further, this.menu, this.link),
       this.bar,
       this.problem,
     );
@@ -156,6 +157,8 @@ export class Pane {
     this.bar.hidden = !run.live;
     this.pause.hidden = !(run.state === "running" || run.state === "paused");
     write(this.pause, run.state === "paused" ? "Go on" : "Pause");
+    this.pace.hidden = run.state !== "running" || run.options.workers > 1;
+    write(this.pace, run.options.slow ? "Fast" : "Slow");
     this.stop.hidden = !run.live;
     this.further.hidden = run.live || !best || run.state === "gone";
     this.menu.hidden = !best || run.state === "gone";
@@ -212,6 +215,14 @@ export class Pane {
 
   togglePause() {
     return this.order(this.run.state === "paused" ? "resume" : "pause");
+  }
+
+  async togglePace() {
+    const slow = !this.run.options.slow;
+    await this.order(slow ? "slow" : "fast");
+    this.run.options.slow = slow;
+    if (!slow) this.run.step = null;
+    this.heard("step");
   }
 
   async order(verb) {

@@ -71,7 +71,7 @@ export class Run {
   /** Take over what GET /jobs/{id} says. */
   take(job) {
     this.name = job.name ?? this.name;
-    this.options = { ...this.options, ...(job.options ?? {}) };
+    this.options = { ...(job.options ?? {}), ...this.options };
     this.place = job.place ?? null;
     this.error = job.error ?? null;
     if (job.progress && !this.progress) this.progress = job.progress;
@@ -122,7 +122,7 @@ export class Run {
     } else if (name === "progress") this.advance(data);
     else if (name === "best") this.improve(data);
     else if (name === "step") {
-      this.step = data;
+      this.step = this.options.slow ? data : null;
       this.tell("step");
     } else if (name === "done") this.finish(data.result ?? data);
     else if (name === "failed" || name === "error") this.fail(data.error);

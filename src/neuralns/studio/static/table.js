@@ -15,6 +15,7 @@ export class RouteTable {
   /** Routes with times where they are told, else only who is on them. */
   set(routes, instance) {
     this.clock = instance?.clock ?? null;
+    this.mixed = (instance?.types ?? instance?.vehicles ?? []).length > 1;
     this.body.replaceChildren(...routes.map((route, place) => this.route(route, place)));
   }
 
@@ -25,7 +26,7 @@ export class RouteTable {
     if (route.duration !== undefined && route.duration !== null) told.push(`duration ${number(route.duration)}`);
     if (route.load !== undefined && route.load !== null) told.push(`load ${amount(route.load)}`);
     if (route.cost !== undefined && route.cost !== route.distance) told.push(`cost ${number(route.cost)}`);
-    const vehicle = route.vehicle !== undefined && route.vehicle !== null && typeof route.vehicle === "string" ? `, ${route.vehicle}` : "";
+    const vehicle = this.mixed && route.vehicle ? `, ${route.vehicle}` : "";
     const head = make("summary", {}, make("strong", {}, `Route ${place + 1}${vehicle}`), make("span", { className: "note" }, told.join(" · ")));
     const details = make("details", { className: "route" }, head);
     details.addEventListener("toggle", () => {

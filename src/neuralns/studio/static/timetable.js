@@ -2,7 +2,7 @@
 
 import { announce, fitCanvas, make, perFrame } from "./dom.js";
 import { amount, moment, number } from "./format.js";
-import { colourOf, onScheme, styled } from "./palette.js";
+import { onScheme, styled } from "./palette.js";
 
 const ROW = 52;
 const AXIS = 26;
@@ -28,7 +28,8 @@ export class Timetable {
       { className: "keys" },
       key("driving", "driving"), key("waiting", "waiting"), key("service", "service"), key("window", "window"), key("load", "load"), key("late", "late"),
     );
-    this.element = make("div", { className: "timetable" }, this.keys, this.scroll, this.tip, this.buttons);
+    this.keys.append(this.buttons);
+    this.element = make("div", { className: "timetable" }, this.keys, this.scroll, this.tip);
     this.draw = perFrame(() => this.paint());
     onScheme(this.draw);
     new ResizeObserver(this.draw).observe(this.scroll);
@@ -39,7 +40,8 @@ export class Timetable {
   set(timetable, instance) {
     this.routes = timetable.routes;
     this.clock = instance?.clock ?? null;
-    this.capacities = instance?.types?.map((type) => type.capacity);
+    this.capacity = first(instance?.capacity);
+    this.capacities = new Map((instance?.types ?? []).map((type) => [type.name, first(type.capacity)]));
     let [begin, end] = [Infinity, -Infinity];
     for (const { stops } of this.routes) {
       if (!stops.length) continue;
@@ -102,8 +104,7 @@ export class Timetable {
 
   paintTimes(pen, labels) {
     const span = this.seen[1] - this.seen[0];
-    const unit = this.clock === "seconds" ? 3600 : this.clock === "minutes" ? 60 : 1;
-    const steps = this.clock ? [1 / 12, 1 / 6, 1 / 4, 1 / 2, 1, 2, 3, 6, 12, 24, 48].map((each) => each * unit) : decimals(span);
+    const steps = this.clock ? [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880] : decimals(span);
     const step = steps.find((each) => (each / span) * (this.width - LEFT) > 64) ?? steps.at(-1);
     pen.strokeStyle = styled("--grid");
     pen.fillStyle = styled("--muted");
@@ -137,7 +138,7 @@ export class Timetable {
     pen.rect(LEFT, Math.max(AXIS, y), this.width - LEFT, ROW);
     pen.clip();
     const middle = y + 24;
-    const room = first(this.capacities?.[Number.isInteger(vehicle) ? vehicle : 0]) || Math.max(1, ...stops.map((stop) => first(stop.load) ?? 0));
+    const room = this.capacities.get(vehicle) || this.capacity || Math.max(1, ...stops.map((stop) => first(stop.load) ?? 0));
     stops.forEach((stop, number) => {
       const next = stops[number + 1];
       const leave = stop.departure ?? stop.arrival;
@@ -150,7 +151,7 @@ export class Timetable {
         pen.fillRect(from, y + ROW - 5 - high, Math.max(0.5, this.across(next.departure ?? next.arrival) - from), high);
       }
       if (stop.kind === "depot") this.paintDepot(pen, this.across(number ? (stop.arrival ?? leave) : leave), middle);
-      else this.paintStop(pen, stop, place, middle);
+      else this.paintStop(pen, stop, middle);
       const [from, to] = [this.across(stop.arrival ?? leave), this.across(leave)];
       this.boxes.push([Math.min(from, to - 6), y, Math.max(to, from + 6), y + ROW, stop, place, number]);
     });
@@ -167,7 +168,7 @@ export class Timetable {
     pen.fillRect(x - 2, middle - 7, 4, 14);
   }
 
-  paintStop(pen, stop, place, middle) {
+  paintStop(pen, stop, middle) {
     const start = stop.start ?? stop.arrival;
     const windows = !stop.window ? [] : Array.isArray(stop.window[0]) ? stop.window : [stop.window];
     pen.fillStyle = styled("--window");
@@ -182,7 +183,7 @@ export class Timetable {
       pen.fillRect(from, middle - 4, to - from, 8);
     }
     const [from, to] = [this.across(start), this.across(start + (stop.service ?? 0))];
-    pen.fillStyle = late ? styled("--late") : colourOf(place);
+    pen.fillStyle = late ? styled("--late") : styled("--service");
     pen.fillRect(from, middle - 9, Math.max(2.5, to - from), 18);
     if (to - from > 34) {
       pen.fillStyle = styled("--map");
