@@ -26,6 +26,7 @@ if CHROMIUM is None:
 pytest.importorskip("fastapi", reason="the server needs fastapi: pip install 'neuralns[studio]'.")
 playwright = pytest.importorskip("playwright.sync_api", reason="browsers are driven by playwright: pip install playwright.")
 expect = playwright.expect
+expect.set_options(timeout=30_000)
 
 PATIENCE = 90_000
 """Milliseconds to wait for anything; the first search may have to compile."""

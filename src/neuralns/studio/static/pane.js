@@ -140,7 +140,7 @@ export class Pane {
   updateHead() {
     const { run } = this;
     write(this.title, run.name || "…");
-    const state = STATES[run.state] ?? run.state;
+    const state = run.state === "running" && !run.progress ? "preparing" : (STATES[run.state] ?? run.state);
     write(this.badge, run.state === "waiting" && run.place ? `${state}, place ${run.place}` : state);
     this.badge.dataset.state = run.state;
     this.writeChips();

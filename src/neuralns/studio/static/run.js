@@ -257,10 +257,9 @@ export class Run {
     return this.timetable;
   }
 
-  async order(verb, body) {
-    const answer = await ask(this.path(`/${verb}`), { method: "POST", body: body ?? {} });
-    if (verb !== "continue" && answer?.state) this.setState(answer.state);
-    return answer;
+  /** Ask for something; that it has been done is told by an event, as the answer may come before. */
+  order(verb, body) {
+    return ask(this.path(`/${verb}`), { method: "POST", body: body ?? {} });
   }
 
   /** Forget the job here; it is stopped on the server where it still runs. */
