@@ -26,10 +26,14 @@ class Child:
         Its exit status, once it has ended.
     """
 
-    def __init__(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, nurse: Nurse) -> None:
-        self.name, self._reader, self._writer, self._nurse = name, reader, writer, nurse
+    def __init__(self, name: str, nurse: Nurse) -> None:
+        self.name, self._nurse = name, nurse
         self.process: int | None = None
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def connect(self, end: socket.socket) -> None:
+        """Talk to it by one end of a pair of sockets."""
+        self._reader, self._writer = await asyncio.open_connection(sock=end, limit=LONGEST_MESSAGE)
 
     def send(self, order: dict[str, Any], body: bytes = b"") -> None:
         """Send it a line, and what belongs to it."""
@@ -73,11 +77,11 @@ class Nurse:
         """Return a new child."""
         control = self._control or self._start()
         name = str(next(self._names))
+        child = self._children[name] = Child(name, self)
         ours, theirs = socket.socketpair()
         with theirs:
+            await child.connect(ours)
             socket.send_fds(control, [json.dumps({"name": name}).encode()], [theirs.fileno()])
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_MESSAGE)
-        child = self._children[name] = Child(name, reader, writer, self)
         return child
 
     def kill(self, name: str) -> None:

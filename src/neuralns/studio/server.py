@@ -249,7 +249,7 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         budget: Annotated[int, Query(ge=1, le=50)] = 10,
     ) -> Response:
         asked = {"policy": policy, "instance": instance, "seed": seed, "customers": customers, "budget": budget}
-        made = await jobs.make({"task": "episode", "episode": asked})
+        made = await jobs.episode(asked)
         return Response(made["content"], media_type="application/json")
 
 
