@@ -69,6 +69,7 @@ class Nurse:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._text = b""
         self._children: dict[str, Child] = {}
         self._names = count(1)
         self.loaded = asyncio.Event()
@@ -81,14 +82,14 @@ class Nurse:
         ours, theirs = socket.socketpair()
         with theirs:
             await child.connect(ours)
-            socket.send_fds(control, [json.dumps({"name": name}).encode()], [theirs.fileno()])
+            socket.send_fds(control, [json.dumps({"name": name}).encode() + b"\n"], [theirs.fileno()])
         return child
 
     def kill(self, name: str) -> None:
         """End a child by force."""
         if self._control is not None and name in self._children:
             with suppress(OSError):
-                self._control.send(json.dumps({"kill": name}).encode())
+                self._control.send(json.dumps({"kill": name}).encode() + b"\n")
 
     def start(self) -> None:
         """Start the nursery, so that it has loaded everything by the time that it is needed."""
@@ -96,7 +97,7 @@ class Nurse:
             self._start()
 
     def _start(self) -> socket.socket:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
         with theirs:
             command = [sys.executable, "-m", "neuralns.studio.nursery", str(theirs.fileno())]
             # Signals of the terminal are the server's to handle.
@@ -104,7 +105,7 @@ class Nurse:
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
             )
         ours.setblocking(False)
-        self._control = ours
+        self._control, self._text = ours, b""
         asyncio.get_running_loop().add_reader(ours.fileno(), self._hear, ours)
         return ours
 
@@ -118,7 +119,11 @@ class Nurse:
         if not text:
             self._lose()
             return
-        message = json.loads(text)
+        *lines, self._text = (self._text + text).split(b"\n")
+        for message in map(json.loads, lines):
+            self._take(message)
+
+    def _take(self, message: dict[str, Any]) -> None:
         if "loaded" in message:
             self.loaded.set()
             return
