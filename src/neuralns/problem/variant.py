@@ -55,7 +55,7 @@ def narrow_windows(problem: Instance) -> npt.NDArray[np.bool_]:
     opens, closes = horizon_of(problem)
     begin, end = problem.windows[1 : problem.customers + 1].T
     several = np.isin(np.arange(1, problem.customers + 1), list(problem.openings or ()))
-    return (begin > opens) | (end < closes) | several
+    return np.asarray((begin > opens) | (end < closes) | several)
 
 
 def _number(count: int, what: str) -> str:

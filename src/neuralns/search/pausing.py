@@ -23,7 +23,7 @@ class Clock:
 
     def __call__(self) -> float:
         """Return what it shows."""
-        since, lost = self._shared.tolist()
+        since, lost = map(float, self._shared)
         return (since or time.perf_counter()) - lost
 
     @property

@@ -118,10 +118,10 @@ class Search:
         seed: np.random.SeedSequence,
         begin: float,
         on_best: Callable[[Search], object] | None = None,
-        clock: Callable[[], float] = time.perf_counter,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.setup = setup
-        self._begin, self._clock = begin, clock
+        self._begin, self._clock = begin, time.perf_counter if clock is None else clock
         self._on_best = on_best
         instance, portfolio, selector, first = setup.instance, setup.portfolio, setup.selector, setup.initial
         history = portfolio.uses_history or selector.uses_history

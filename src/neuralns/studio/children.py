@@ -26,10 +26,14 @@ class Child:
         Its exit status, once it has ended.
     """
 
-    def __init__(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, nurse: Nurse) -> None:
-        self.name, self._reader, self._writer, self._nurse = name, reader, writer, nurse
+    def __init__(self, name: str, nurse: Nurse) -> None:
+        self.name, self._nurse = name, nurse
         self.process: int | None = None
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def connect(self, end: socket.socket) -> None:
+        """Talk to it by one end of a pair of sockets."""
+        self._reader, self._writer = await asyncio.open_connection(sock=end, limit=LONGEST_MESSAGE)
 
     def send(self, order: dict[str, Any], body: bytes = b"") -> None:
         """Send it a line, and what belongs to it."""
@@ -65,6 +69,7 @@ class Nurse:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._text = b""
         self._children: dict[str, Child] = {}
         self._names = count(1)
         self.loaded = asyncio.Event()
@@ -73,18 +78,18 @@ class Nurse:
         """Return a new child."""
         control = self._control or self._start()
         name = str(next(self._names))
+        child = self._children[name] = Child(name, self)
         ours, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(control, [json.dumps({"name": name}).encode()], [theirs.fileno()])
-        reader, writer = await asyncio.open_connection(sock=ours, limit=LONGEST_MESSAGE)
-        child = self._children[name] = Child(name, reader, writer, self)
+            await child.connect(ours)
+            socket.send_fds(control, [json.dumps({"name": name}).encode() + b"\n"], [theirs.fileno()])
         return child
 
     def kill(self, name: str) -> None:
         """End a child by force."""
         if self._control is not None and name in self._children:
             with suppress(OSError):
-                self._control.send(json.dumps({"kill": name}).encode())
+                self._control.send(json.dumps({"kill": name}).encode() + b"\n")
 
     def start(self) -> None:
         """Start the nursery, so that it has loaded everything by the time that it is needed."""
@@ -92,7 +97,7 @@ class Nurse:
             self._start()
 
     def _start(self) -> socket.socket:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = socket.socketpair()
         with theirs:
             command = [sys.executable, "-m", "neuralns.studio.nursery", str(theirs.fileno())]
             # Signals of the terminal are the server's to handle.
@@ -100,7 +105,7 @@ class Nurse:
                 command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
             )
         ours.setblocking(False)
-        self._control = ours
+        self._control, self._text = ours, b""
         asyncio.get_running_loop().add_reader(ours.fileno(), self._hear, ours)
         return ours
 
@@ -114,7 +119,11 @@ class Nurse:
         if not text:
             self._lose()
             return
-        message = json.loads(text)
+        *lines, self._text = (self._text + text).split(b"\n")
+        for message in map(json.loads, lines):
+            self._take(message)
+
+    def _take(self, message: dict[str, Any]) -> None:
         if "loaded" in message:
             self.loaded.set()
             return

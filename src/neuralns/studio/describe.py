@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from neuralns.problem.formats.spreadsheet import degrees_of
 from neuralns.problem.formats.vroom import VroomProblem
 from neuralns.problem.instance import Instance
@@ -58,7 +60,7 @@ def describe_timetable(solution: Solution) -> dict[str, Any]:
     instance = solution.instance
     pickups = {each.pickup for each in instance.shipments or ()}
     deliveries = {each.delivery for each in instance.shipments or ()}
-    picked = instance.amounts[1].any(axis=1)
+    picked = np.asarray(instance.amounts[1].any(axis=1))
     routes = []
     for place, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True)):
         stops = [] if plan.start is None else [_depot(instance, plan.start, None, plan.departure, plan.loads[0])]

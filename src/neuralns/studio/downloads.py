@@ -56,7 +56,7 @@ def _geojson(request: Request, solution: Solution) -> str:
         depot = node in instance.depot_nodes
         facts = {"name": instance.label(node), "kind": "depot" if depot else "customer"}
         if not depot:
-            facts["route"] = served.get(node)  # type: ignore[assignment]
+            facts["route"] = served.get(node)
         features.append({"type": "Feature", "geometry": {"type": "Point", "coordinates": place}, "properties": facts})
     return json.dumps({"type": "FeatureCollection", "features": features}) + "\n"
 

@@ -123,15 +123,15 @@ class Jobs:
         child.send(order | {"bytes": len(body), "limits": asdict(self.limits)}, body)
         return child
 
-    async def _first(self, child: Child, messages: AsyncIterator[Facts]) -> Facts:
-        """Return the first that a child says, unless it refuses."""
+    async def _first(self, child: Child, messages: AsyncIterator[Facts], seconds: float = READING_SECONDS) -> Facts:
+        """Return the first that a child says, unless it refuses or takes longer than some seconds."""
         try:
-            message = await asyncio.wait_for(anext(messages), READING_SECONDS)
+            message = await asyncio.wait_for(anext(messages), seconds)
             if message["kind"] == "refused":
                 raise RefusedError(message["status"], message["error"])
         except TimeoutError:
             self._drop(child)
-            raise RefusedError(422, f"that could not be done in {READING_SECONDS:g} s.") from None
+            raise RefusedError(422, f"that could not be done in {seconds:g} s.") from None
         except StopAsyncIteration:
             self._drop(child)
             raise RefusedError(422, "the process that read the request ended unexpectedly.") from None
@@ -249,13 +249,17 @@ class Jobs:
         start = {key: job.best[key] for key in ("routes", "vehicles")}
         return await self.submit(zlib.decompress(job.body), "solve", start, (job.changes or {}) | changes)
 
-    async def make(self, order: Facts, body: bytes = b"") -> Facts:
-        """Have a process make something, and return it."""
+    async def make(self, order: Facts, body: bytes = b"", seconds: float = READING_SECONDS) -> Facts:
+        """Have a process make something within some seconds, and return it."""
         async with self._makers:
             child = await self._child(order, body)
-            found = await self._first(child, child.messages())
+            found = await self._first(child, child.messages(), seconds)
             child.close()
             return found
+
+    async def episode(self, asked: Facts) -> Facts:
+        """Return an episode; what plays it may have to be compiled."""
+        return await self.make({"task": "episode", "episode": asked}, seconds=LOADING_SECONDS)
 
     async def download(self, job: Job, name: str) -> Facts:
         """Return the best routes of a job in a format."""

@@ -43,7 +43,7 @@ class Line:
 
     def orders(self, seconds: float = 0.0) -> list[dict[str, Any]]:
         """Return the lines that have come, or that come within some seconds."""
-        found = []
+        found: list[dict[str, Any]] = []
         while b"\n" in self._waiting or select.select([self._connection], [], [], 0.0 if found else seconds)[0]:
             found.append(self.order())
         return found

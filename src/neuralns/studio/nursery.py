@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
-MOST_BYTES = 4096
+MOST_BYTES, MOST_HANDLES = 4096, 64
 LOADER = ""
 """Name of the child that compiles what has not been compiled yet."""
 
@@ -36,6 +36,7 @@ class Nursery:
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._names: dict[int, str] = {}
+        self._text, self._handles = b"", list[int]()
         self._woken, wakes = socket.socketpair()
         for end in (self._woken, wakes):
             end.setblocking(False)
@@ -61,20 +62,24 @@ class Nursery:
 
     def _answer(self) -> bool:
         """Do what the server asks for; return whether it is still there."""
-        text, handles, _, _ = socket.recv_fds(self._control, MOST_BYTES, 1)
+        text, handles, _, _ = socket.recv_fds(self._control, MOST_BYTES, MOST_HANDLES)
         if not text:
             return False
-        order = json.loads(text)
-        if "kill" in order:
+        self._handles += handles
+        *lines, self._text = (self._text + text).split(b"\n")
+        for order in map(json.loads, lines):
+            if "kill" not in order:
+                self._begin(order["name"], self._handles.pop(0))
             for process, name in self._names.items():
-                if name == order["kill"]:
+                if name == order.get("kill"):
                     _kill(process)
-            return True
-        process = self._fork(lambda: _work(handles[0]))
-        os.close(handles[0])
-        self._names[process] = order["name"]
-        self._tell(name=order["name"], process=process)
         return True
+
+    def _begin(self, name: str, handle: int) -> None:
+        process = self._fork(lambda: _work(handle))
+        os.close(handle)
+        self._names[process] = name
+        self._tell(name=name, process=process)
 
     def _fork(self, work: Callable[[], None]) -> int:
         """Start a process for one piece of work, in a group of its own together with those that it starts."""
@@ -115,7 +120,7 @@ class Nursery:
 
     def _tell(self, **message: object) -> None:
         with suppress(OSError):
-            self._control.send(json.dumps(message).encode())
+            self._control.sendall(json.dumps(message).encode() + b"\n")
 
     def _end_all(self) -> None:
         for process in self._names:

@@ -89,6 +89,8 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
+        # Whoever calls from now on is answered when the server has begun.
+        found.listen(128)
     except OSError as error:
         found.close()
         raise InputError(f"{host}, port {port}: cannot listen there ({error.strerror or error}).") from None

@@ -104,7 +104,7 @@ def _add_vroom(app: FastAPI, jobs: Jobs) -> None:
             # VROOM answers any fault of the input by this status.
             status = 400 if error.status == 422 else error.status
             return JSONResponse({"code": code_of(status), "error": error.sentence}, status, error.headers)
-        return Response(as_json(job.answer), media_type="application/json")
+        return _json(job.answer)
 
 
 async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
@@ -146,46 +146,46 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
         return jobs.listed()
 
     @app.get("/jobs/{name}", summary="Where a search stands, and its best routes so far")
-    async def state(name: str) -> Facts:
-        return jobs.told(jobs.get(name))
+    async def state(name: str) -> Response:
+        return _json(jobs.told(jobs.get(name)))
 
     @app.delete("/jobs/{name}", summary="End a search, return its best, and forget it")
-    async def delete(name: str) -> Facts:
+    async def delete(name: str) -> Response:
         job = jobs.get(name)
         await jobs.forget(job)
-        return jobs.told(job)
+        return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/pause", summary="Let a search stand still; that time does not count")
-    async def pause(name: str) -> Facts:
+    async def pause(name: str) -> Response:
         jobs.order(jobs.get(name), "pause")
-        return jobs.told(jobs.get(name))
+        return _json(jobs.told(jobs.get(name)))
 
     @app.post("/jobs/{name}/resume", summary="Let it go on")
-    async def resume(name: str) -> Facts:
+    async def resume(name: str) -> Response:
         job = jobs.get(name)
         if job.state != PAUSED and not job.is_over:
-            return jobs.told(job)
+            return _json(jobs.told(job))
         jobs.order(job, "resume")
-        return jobs.told(job)
+        return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/slow", summary="Tell of every iteration, one after the other", openapi_extra=schema.SLOW)
-    async def slow(name: str, request: Request) -> Facts:
+    async def slow(name: str, request: Request) -> Response:
         pace = (await _object(request, jobs)).get("pace", 0.5)
         if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 <= pace <= SLOWEST_PACE:
             raise RefusedError(422, f"pace {pace!r:.40} must be a number of seconds from 0 to {SLOWEST_PACE:g}.")
         jobs.order(jobs.get(name), "slow", pace=pace)
-        return jobs.told(jobs.get(name))
+        return _json(jobs.told(jobs.get(name)))
 
     @app.post("/jobs/{name}/fast", summary="Search at full speed again")
-    async def fast(name: str) -> Facts:
+    async def fast(name: str) -> Response:
         jobs.order(jobs.get(name), "fast")
-        return jobs.told(jobs.get(name))
+        return _json(jobs.told(jobs.get(name)))
 
     @app.post("/jobs/{name}/stop", summary="End a search; its best is kept")
-    async def stop(name: str) -> Facts:
+    async def stop(name: str) -> Response:
         job = jobs.get(name)
         jobs.stop(job)
-        return jobs.told(job)
+        return _json(jobs.told(job))
 
     @app.post(
         "/jobs/{name}/continue",
@@ -218,11 +218,11 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         return [each.brief for each in jobs.get(name).improvements.values()]
 
     @app.get("/jobs/{name}/improvements/{index}", summary="The best routes at that time")
-    async def improvement(name: str, index: int) -> Facts:
+    async def improvement(name: str, index: int) -> Response:
         found = jobs.get(name).improvements.get(index)
         if found is None:
             raise RefusedError(404, f"improvement {index} is not kept.")
-        return found.content
+        return _json(found.content)
 
     @app.get("/jobs/{name}/timetable", summary="When each route is where, with what on board")
     async def timetable(name: str) -> Response:
@@ -249,8 +249,12 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         budget: Annotated[int, Query(ge=1, le=50)] = 10,
     ) -> Response:
         asked = {"policy": policy, "instance": instance, "seed": seed, "customers": customers, "budget": budget}
-        made = await jobs.make({"task": "episode", "episode": asked})
+        made = await jobs.episode(asked)
         return Response(made["content"], media_type="application/json")
+
+
+def _json(content: Facts) -> Response:
+    return Response(as_json(content), media_type="application/json")
 
 
 def _begun(jobs: Jobs, job: Job) -> Facts:

@@ -25,6 +25,9 @@ RATE_SECONDS = 1.0
 """Time over which gains per second are told, at least."""
 PACE_SECONDS = 0.5
 """Time between two iterations of a search that is slowed down."""
+QUICKEST_PACE = 0.02
+TELLING_SHARE = 0.05
+"""Most of the time that may go into telling of best solutions, which takes long where they are large."""
 WHOLE_ROUTES = 2000
 """Up to so many customers all routes of a best solution are told, of more only those that have changed."""
 
@@ -39,7 +42,7 @@ class Teller:
         self._whole = instance.customers <= WHOLE_ROUTES
         self._pace = PACE_SECONDS if options.slow else None
         self._stopped = False
-        self._told_at = -TELL_SECONDS
+        self._told_at = self._best_again_at = -TELL_SECONDS
         self._index = 0
         self._rank: Rank | None = None
         self._routes: list[list[int]] = []
@@ -55,10 +58,8 @@ class Teller:
         self._obey(self._line.orders())
         if self._pace is not None and progress.search is not None and not self._stopped:
             self._step_slowly(progress.search)
-        now = time.perf_counter()
-        if now - self._told_at >= TELL_SECONDS and not self._stopped:
-            self._told_at = now
-            self._tell(progress if progress.search is None else progress.search.progress())
+        if not self._stopped:
+            self._tell_of_late(progress if progress.search is None else progress.search.progress())
         return self._stopped
 
     def finish(self, result: Result) -> None:
@@ -66,28 +67,28 @@ class Teller:
         self._tell_best(result.best, result.runtime, result.iterations)
 
     def _obey(self, orders: list[dict[str, Any]]) -> None:
+        """Do what is ordered; in a pause, wait until it is over."""
         for order in orders:
-            what = order["do"]
+            self._take(order)
+        if not self._clock.paused:
+            return
+        self._line.send("paused")
+        while self._clock.paused:
+            self._take(self._line.order())
+        if not self._stopped:
+            self._line.send("resumed")
+
+    def _take(self, order: dict[str, Any]) -> None:
+        what = order["do"]
+        if what == "slow":
+            self._pace = max(QUICKEST_PACE, float(order["pace"]))
+        elif what == "fast":
+            self._pace = None
+        elif what == "pause":
+            self._clock.pause()
+        elif what in ("resume", "stop"):
             self._stopped = self._stopped or what == "stop"
-            if what == "slow":
-                self._pace = float(order["pace"])
-            elif what == "fast":
-                self._pace = None
-            elif what == "pause":
-                self._clock.pause()
-            elif what == "resume":
-                self._clock.resume()
-        if self._clock.paused:
-            if not self._stopped:
-                self._line.send("paused")
-            while self._clock.paused and not self._stopped:
-                for order in (self._line.order(), *self._line.orders()):
-                    self._stopped = self._stopped or order["do"] == "stop"
-                    if order["do"] == "resume":
-                        self._clock.resume()
             self._clock.resume()
-            if not self._stopped:
-                self._line.send("resumed")
 
     def _step_slowly(self, search: Search) -> None:
         """Do one iteration after the other, each told of, until the order comes to be quick again."""
@@ -95,7 +96,7 @@ class Teller:
             before = search.pair_counts.copy()
             search.advance(1)
             self._tell_step(search, search.pair_counts - before)
-            self._tell(search.progress())
+            self._tell_of_late(search.progress())
             self._obey(self._line.orders(self._pace))
 
     def _tell_step(self, search: Search, made: np.ndarray[Any, Any]) -> None:
@@ -114,7 +115,19 @@ class Teller:
             routes=[list(route) for route in current.routes],
         )
 
-    def _tell(self, progress: Progress) -> None:
+    def _tell_of_late(self, progress: Progress) -> None:
+        """Tell where the search stands, unless that has been told a moment ago."""
+        now = time.perf_counter()
+        if now - self._told_at < TELL_SECONDS:
+            return
+        self._told_at = now
+        if now >= self._best_again_at:
+            self._tell_new_best(progress)
+            took = time.perf_counter() - now
+            self._best_again_at = now + took / TELLING_SHARE
+        self._tell(progress)
+
+    def _tell_new_best(self, progress: Progress) -> None:
         search = progress.search
         if search is None:
             if self._waiting is not None:
@@ -124,6 +137,9 @@ class Teller:
         elif (progress.unserved, progress.best) != self._rank:
             self._rank = progress.unserved, progress.best
             self._tell_best(search.best(), progress.time, progress.iteration)
+
+    def _tell(self, progress: Progress) -> None:
+        search = progress.search
         self._line.send(
             "progress",
             time=number(progress.time),
