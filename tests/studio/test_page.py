@@ -9,9 +9,9 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -24,51 +24,46 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 if CHROMIUM is None:
     pytest.skip("there is no Chromium on this machine.", allow_module_level=True)
 pytest.importorskip("fastapi", reason="the server needs fastapi: pip install 'neuralns[studio]'.")
-playwright = pytest.importorskip("playwright.sync_api", reason="browsers are driven by playwright: pip install playwright.")
-expect = playwright.expect
+pytest.importorskip("playwright", reason="browsers are driven by playwright: pip install playwright.")
+from playwright import sync_api as playwright  # noqa: E402
+from playwright.sync_api import expect  # noqa: E402
+
+from servers import Served  # noqa: E402
+
 expect.set_options(timeout=30_000)
 
 PATIENCE = 90_000
 """Milliseconds to wait for anything; the first search may have to compile."""
 
 
-class Server:
-    """A server on a port of its own, which can be lost and found again."""
+class Lost:
+    """A server in a process of its own, on a port of its own, which can be lost and found again."""
 
     def __init__(self, folder: Path) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.address = f"http://127.0.0.1:{self.port}/"
-        self._folder = folder
+        self.address = f"http://127.0.0.1:{self.port}"
+        self._log = folder / "server.log"
         self.start()
 
     def start(self) -> None:
         program = "from neuralns.cli import main; main()"
-        options = ["--no-browser", "--port", str(self.port), "--max-jobs", "2"]
-        with (self._folder / "server.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", program, "studio", *options], cwd=self._folder, stdout=log, stderr=log
-            )
+        options = ["studio", "--no-browser", "--port", str(self.port)]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen([sys.executable, "-c", program, *options], stdout=log, stderr=log)
         for _ in range(600):
             try:
-                urllib.request.urlopen(f"{self.address}health", timeout=5).close()
+                urllib.request.urlopen(f"{self.address}/health", timeout=5).close()
                 return
-            except (urllib.error.URLError, ConnectionError):
-                assert self._process.poll() is None, (self._folder / "server.log").read_text()
+            except OSError:
+                assert self._process.poll() is None, self._log.read_text()
                 time.sleep(0.1)
         raise AssertionError("the server did not start.")
 
     def stop(self) -> None:
         self._process.kill()
         self._process.wait()
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    found = Server(tmp_path_factory.mktemp("server"))
-    yield found
-    found.stop()
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +74,8 @@ def browser() -> Iterator[playwright.Browser]:
         found.close()
 
 
-@pytest.fixture
-def page(browser: playwright.Browser, server: Server) -> Iterator[playwright.Page]:
+@contextmanager
+def opened(browser: playwright.Browser, address: str) -> Iterator[playwright.Page]:
     """A page in which no script fails and nothing is loaded from elsewhere."""
     context = browser.new_context(viewport={"width": 1360, "height": 850}, accept_downloads=True)
     context.set_default_timeout(PATIENCE)
@@ -89,12 +84,18 @@ def page(browser: playwright.Browser, server: Server) -> Iterator[playwright.Pag
     asked: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(server.address)
+    page.goto(address)
     page.wait_for_selector("html[data-ready=yes]")
     yield page
     context.close()
     assert not faults
-    assert all(address.startswith((server.address, "data:", "blob:")) for address in asked)
+    assert all(each.startswith((address, "data:", "blob:")) for each in asked)
+
+
+@pytest.fixture
+def page(browser: playwright.Browser, server: Served) -> Iterator[playwright.Page]:
+    with opened(browser, server.address) as page:
+        yield page
 
 
 def start(page: playwright.Page, seconds: float, instance: str = "E-n51-k5") -> None:
@@ -132,8 +133,8 @@ def test_watches_a_run_to_its_end(page: playwright.Page) -> None:
     # The map is not empty: the canvas holds more than its background.
     colours = page.evaluate(
         """() => { const canvas = document.querySelector(".map .layer");
-        const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
-        return new Set(pixels).size; }"""
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size; }"""
     )
     assert colours > 20
 
@@ -148,7 +149,8 @@ def test_opens_a_file_that_is_dropped_and_shows_names_as_text(page: playwright.P
     page.evaluate(
         """([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));
         for (const kind of ["dragenter", "dragover", "drop"])
-          document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }""",
+          document.body.dispatchEvent(
+            new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }""",
         [f"{markup}.json", json.dumps(content)],
     )
     expect(page.locator("#drop-title")).to_have_text(f"{markup}.json")
@@ -252,7 +254,7 @@ def test_downloads_every_format_and_tells_the_timetable(page: playwright.Page) -
     expect(page.locator(".stops tbody tr").first).to_contain_text("depot")
 
 
-def test_a_link_fills_in_the_same_run(page: playwright.Page, server: Server) -> None:
+def test_a_link_fills_in_the_same_run(page: playwright.Page) -> None:
     page.fill("#seed", "7")
     start(page, 0.5)
     wait_for(page, "done")
@@ -279,17 +281,22 @@ def test_picks_up_again_when_the_network_is_back(page: playwright.Page) -> None:
     wait_for(page, "done")
 
 
-def test_finds_the_server_again_after_it_was_lost(page: playwright.Page, server: Server) -> None:
-    start(page, 60)
-    wait_for(page, "running")
-    server.stop()
-    expect(page.locator("#banner")).to_be_visible()
-    server.start()
-    expect(page.locator("#banner")).to_be_hidden()
-    wait_for(page, "gone")
-    expect(page.locator(".pane .problem")).to_contain_text("no longer knows this run")
-    start(page, 0.5)
-    wait_for(page, "done")
+def test_finds_the_server_again_after_it_was_lost(browser: playwright.Browser, tmp_path: Path) -> None:
+    server = Lost(tmp_path)
+    try:
+        with opened(browser, server.address) as page:
+            start(page, 60)
+            wait_for(page, "running")
+            server.stop()
+            expect(page.locator("#banner")).to_be_visible()
+            server.start()
+            expect(page.locator("#banner")).to_be_hidden()
+            wait_for(page, "gone")
+            expect(page.locator(".pane .problem")).to_contain_text("no longer knows this run")
+            start(page, 0.5)
+            wait_for(page, "done")
+    finally:
+        server.stop()
 
 
 def test_fits_a_phone(page: playwright.Page) -> None:

@@ -39,6 +39,15 @@ def describe_instance(request: Request) -> dict[str, Any]:
         "services": [number(value) for value in instance.services.tolist()],
         "shipments": [[each.pickup, each.delivery] for each in instance.shipments or ()],
         "vehicles": [instance.type_name(place) for place in range(len(instance.types))],
+        "types": [
+            {
+                "name": instance.type_name(place),
+                "start": kind.start,
+                "end": kind.end,
+                "capacity": [number(amount) for amount in kind.capacity],
+            }
+            for place, kind in enumerate(instance.types)
+        ],
         "clock": instance.clock,
         "best_known": instance.best_known,
     }

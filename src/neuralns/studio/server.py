@@ -64,7 +64,7 @@ def make_app(limits: Limits | None = None, access: Access | None = None, folder:
     _answer_errors(app)
     page.add_to(app)
     _add_vroom(app, jobs)
-    _add_jobs(app, jobs)
+    _add_jobs(app, jobs, access)
     _add_findings(app, jobs)
     return Guard(app, access)
 
@@ -120,7 +120,7 @@ async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
         jobs.stop(job)
 
 
-def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
+def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
     """Add what begins, steers and ends jobs."""
 
     @app.get("/api/about", summary="What this server is, allows and offers")
@@ -134,6 +134,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs) -> None:
             "instances": await asyncio.to_thread(_instances),
             "policies": list(bundled_policies()),
             "formats": [*FORMATS, "trace"],
+            "tiles": access.tiles,
         }
 
     @app.post("/jobs", status_code=201, summary="Begin a search", openapi_extra=schema.JOB)
