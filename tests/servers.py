@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,17 @@ class Served:
                 elif name == "data":
                     yield number, kind, json.loads(value)
 
+    @contextmanager
+    def limited(self, folder: Path | None = None, **limits: Any) -> Iterator[Served]:
+        """Have other limits for a while, and no jobs at the beginning."""
+        usual = self.jobs.limits
+        self.jobs._jobs.clear()
+        self.jobs.limits, self.jobs.folder = replace(usual, **limits), folder
+        try:
+            yield self
+        finally:
+            self.jobs.limits, self.jobs.folder = usual, None
+
     def process(self, job: str) -> int:
         """Return the number of the process of a job."""
         child = self.jobs.get(job).child
@@ -107,7 +118,7 @@ def serving(limits: Limits | None = None, access: Access | None = None, folder: 
     try:
         while not server.started:
             time.sleep(0.01)
-        with httpx.Client(base_url=address, timeout=120) as client:
+        with httpx.Client(base_url=address, timeout=900) as client:
             yield Served(address, client, app.app.state.jobs, found[0])
     finally:
         server.should_exit = True

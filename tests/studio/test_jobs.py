@@ -16,8 +16,8 @@ from neuralns.studio.limits import Limits
 from servers import NAMED, Served, serving
 
 
-def test_others_wait_in_line_and_are_told_their_place() -> None:
-    with serving(Limits(jobs=1, waiting=2)) as server:
+def test_others_wait_in_line_and_are_told_their_place(server: Served) -> None:
+    with server.limited(jobs=1, waiting=2):
         first, second, third = (server.begin(time=20) for _ in range(3))
         assert [server.get(f"/jobs/{job}")["place"] for job in (first, second, third)] == [0, 1, 2]
         answer = server.client.post("/jobs", json={"instance": NAMED})
@@ -52,20 +52,26 @@ def test_a_killed_process_harms_nobody_else(server: Served) -> None:
     assert server.solved(time=0.1)["state"] == "done"
 
 
-def test_another_nursery_comes_when_one_is_lost() -> None:
+def test_another_nursery_comes_when_one_is_lost_and_no_process_outlives_the_server() -> None:
     with serving(Limits(jobs=2)) as server:
         job = server.begin(time=30)
-        process = server.process(job)
+        lost = server.process(job)
         nursery = server.jobs.nurse._process
         assert nursery is not None
         nursery.kill()
         assert server.wait(job)["state"] == "failed"
-        server.until(lambda: not is_running(process))
-        assert server.solved(time=0.1)["state"] == "done"
+        server.until(lambda: not is_running(lost))
+        processes = [server.process(server.begin(time=30)) for _ in range(2)]
+        nursery = server.jobs.nurse._process
+        assert nursery is not None
+    end = time.monotonic() + 10
+    while any(map(is_running, (*processes, nursery.pid))):
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
-def test_a_process_that_wants_too_much_memory_is_refused() -> None:
-    with serving(Limits(jobs=1, memory=64 << 20)) as server:
+def test_a_process_that_wants_too_much_memory_is_refused(server: Served) -> None:
+    with server.limited(jobs=1, memory=64 << 20):
         nodes = 3000
         rows = "\n".join(f"{node} {node % 97} {node % 89}" for node in range(1, nodes + 1))
         demands = "\n".join(f"{node} {int(node > 1)}" for node in range(1, nodes + 1))
@@ -82,36 +88,25 @@ def test_a_process_that_wants_too_much_memory_is_refused() -> None:
         assert server.get("/health") == {}
 
 
-def test_no_process_outlives_the_server() -> None:
-    with serving(Limits(jobs=2)) as server:
-        processes = [server.process(server.begin(time=30)) for _ in range(2)]
-        nursery = server.jobs.nurse._process
-        assert nursery is not None
-    end = time.monotonic() + 10
-    while any(map(is_running, (*processes, nursery.pid))):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def test_finished_jobs_are_forgotten_after_a_while() -> None:
-    with serving(Limits(jobs=1, keep_seconds=0.5)) as server:
+def test_finished_jobs_are_forgotten_after_a_while(server: Served) -> None:
+    with server.limited(jobs=1, keep_seconds=0.5):
         job = server.solved(time=0.1)
         server.until(lambda: server.client.get(f"/jobs/{job['id']}").status_code == 404, 10)
 
 
-def test_the_oldest_are_forgotten_first_where_memory_is_short() -> None:
-    with serving(Limits(jobs=1, kept_bytes=70_000)) as server:
+def test_the_oldest_are_forgotten_first_where_memory_is_short(server: Served) -> None:
+    with server.limited(jobs=1, kept_bytes=70_000):
         names = [server.solved(time=0.1)["id"] for _ in range(5)]
         server.until(lambda: len(server.get("/jobs")) < 5, 10)
         left = [job["id"] for job in server.get("/jobs")]
         assert left == list(reversed(names))[: len(left)]
 
 
-def test_finished_jobs_can_be_kept(tmp_path: Path) -> None:
-    with serving(Limits(jobs=1, keep_seconds=0.1), folder=tmp_path) as server:
+def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
+    with server.limited(tmp_path):
         job = server.solved(time=0.2)
         told = list(server.events(job["id"]))
-    with serving(Limits(jobs=1), folder=tmp_path) as server:
+    with server.limited(tmp_path):
         again = server.get(f"/jobs/{job['id']}")
         assert again == job
         assert list(server.events(job["id"])) == told
@@ -125,9 +120,8 @@ def test_finished_jobs_can_be_kept(tmp_path: Path) -> None:
         assert not (tmp_path / f"{job['id']}.json").exists()
 
 
-def test_fifty_at_once_are_answered_or_told_to_wait() -> None:
-    with serving(Limits(jobs=4, waiting=20)) as server:
-        server.until(server.jobs.nurse.loaded.is_set, 600)
+def test_fifty_at_once_are_answered_or_told_to_wait(server: Served) -> None:
+    with server.limited(jobs=4, waiting=20):
 
         def ask(number: int) -> int:
             body = {"instance": NAMED, "options": {"time": 5, "iterations": 50, "seed": number}}

@@ -12,8 +12,7 @@ import pytest
 
 from neuralns import MaxIterations, Solution, read, solve
 from neuralns.studio import jobs as jobs_module
-from neuralns.studio.limits import Limits
-from servers import NAMED, Served, serving
+from servers import NAMED, Served
 
 SHOP = """name,lat,lon,demand,earliest,latest,service,capacity
 depot,52.52,13.40,0,08:00,18:00,0,10
@@ -283,9 +282,8 @@ def test_a_file_name_is_no_path(server: Served, tmp_path: Any) -> None:
     assert server.get(f"/jobs/{job['id']}/instance")["labels"] == ["depot", "?"]
 
 
-def test_too_many_customers_and_too_long_bodies() -> None:
-    limits = Limits(customers=20, bytes=20_000, body_seconds=0.5, jobs=1)
-    with serving(limits) as server:
+def test_too_many_customers_and_too_long_bodies(server: Served) -> None:
+    with server.limited(customers=20, bytes=20_000, body_seconds=0.5):
         answer = server.client.post("/jobs", json={"instance": NAMED})
         assert (answer.status_code, answer.json()["error"]) == (
             413,

@@ -8,8 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from neuralns.studio.limits import Limits
-from servers import Served, serving
+from servers import Served
 
 DEPOT = [2.35, 48.86]
 PROBLEM: dict[str, Any] = {
@@ -24,7 +23,7 @@ def test_a_client_of_vroom_express_gets_its_answer(server: Served) -> None:
     assert (answer.status_code, found["code"], found["summary"]["routes"]) == (200, 0, 1)
     (route,) = found["routes"]
     assert {step["id"] for step in route["steps"] if step["type"] == "job"} == {7, 9}
-    assert route["geometry"].startswith("_ggi")
+    assert route["geometry"].startswith("_~eiHo~iM")
     assert server.get("/jobs") == [] or all(job["name"] != "the request" for job in server.get("/jobs"))
 
 
@@ -49,8 +48,8 @@ def test_what_cannot_be_solved_has_vrooms_code(
     assert words in answer.json()["error"]
 
 
-def test_problems_that_are_too_large_have_a_code_of_their_own() -> None:
-    with serving(Limits(customers=1, jobs=1)) as server:
+def test_problems_that_are_too_large_have_a_code_of_their_own(server: Served) -> None:
+    with server.limited(customers=1):
         answer = server.client.post("/", json=PROBLEM)
         assert (answer.status_code, answer.json()["code"]) == (413, 4)
 

@@ -35,7 +35,7 @@ def describe_instance(request: Request) -> dict[str, Any]:
         "depots": list(instance.depot_nodes),
         "labels": None if instance.names is None else list(instance.names),
         "demands": [number(value) for value in instance.demands.tolist()],
-        "windows": [_window(instance, node) for node in range(len(instance.demands))] if instance.timed else None,
+        "windows": [_windows(instance, node) for node in range(len(instance.demands))] if instance.timed else None,
         "services": [number(value) for value in instance.services.tolist()],
         "shipments": [[each.pickup, each.delivery] for each in instance.shipments or ()],
         "vehicles": [instance.type_name(place) for place in range(len(instance.types))],
@@ -131,6 +131,13 @@ def _degrees_of_vroom(problem: VroomProblem) -> list[list[float]] | None:
             return None
         found.append(list(place.location))
     return found
+
+
+def _windows(instance: Instance, node: int) -> list[Any] | None:
+    """Return the window of a node, or a list of them where it has several."""
+    if node in (instance.openings or {}):
+        return [[number(opens), number(closes)] for opens, closes in instance.windows_of(node)]
+    return _window(instance, node)
 
 
 def _window(instance: Instance, node: int) -> list[float | None] | None:
