@@ -50,6 +50,7 @@ def describe_instance(request: Request) -> dict[str, Any]:
         ],
         "clock": instance.clock,
         "best_known": instance.best_known,
+        "vroom": request.vroom is not None,
     }
 
 

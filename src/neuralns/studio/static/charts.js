@@ -71,7 +71,7 @@ export class Chart {
       {
         width,
         height,
-        padding: [8, 10, 0, 0],
+        padding: [8, 16, 0, 0],
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, sync: sync ? { key: sync } : undefined, points: { size: 6 } },
         scales: { x: { time: false }, y: log ? { distr: 3 } : share ? { range: [0, 1] } : settled ? { range: (plot) => this.settledRange(plot) } : {} },
@@ -79,7 +79,7 @@ export class Chart {
           { ...axis, size: 26, values: (_, ticks) => ticks.map((tick) => `${brief(tick)} s`) },
           {
             ...axis,
-            size: 58,
+            size: (_, labels) => 16 + 6.6 * Math.max(4, ...(labels ?? []).map((label) => label?.length ?? 0)),
             ...(log ? { splits: (_, __, low, high) => powers(low, high) } : {}),
             values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : share ? `${Math.round(100 * tick)} %` : axisNumber(tick))),
           },

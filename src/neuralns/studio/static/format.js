@@ -46,7 +46,7 @@ export const plural = (count, word) => `${whole.format(count)} ${word}${count ==
 
 /** A value of unknown kind, in one line. */
 export function plainly(value) {
-  if (typeof value === "number") return brief(value);
+  if (typeof value === "number") return Math.abs(value) >= 1000 ? whole.format(value) : brief(value);
   if (value === null || value === undefined) return "–";
   if (Array.isArray(value)) return value.map(plainly).join(", ");
   if (typeof value === "object") return Object.entries(value).map(([key, each]) => `${key} ${plainly(each)}`).join(", ");

@@ -210,6 +210,7 @@ function answerKeys() {
     "?": () => find("#keys").showModal(),
   };
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
     const typing = event.target.closest("input, select, textarea, dialog");
     const pressing = event.key === " " && event.target.closest("button, summary, a");
     if (typing || pressing || event.ctrlKey || event.metaKey || event.altKey) return;

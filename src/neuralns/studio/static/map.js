@@ -98,7 +98,23 @@ export class RouteMap {
       legs.moveTo(x[from], y[from]);
       legs.lineTo(x[to], y[to]);
     }
-    return { route, start, end, key, inner, legs };
+    return { route, start, end, key, inner, legs, reach: this.reach(route, start, end) };
+  }
+
+  /** The box of a route, by which it is left out when it is out of sight. */
+  reach(route, start, end) {
+    const { x, y } = this.projection;
+    const box = [Infinity, Infinity, -Infinity, -Infinity];
+    const take = (node) => {
+      box[0] = Math.min(box[0], x[node]);
+      box[1] = Math.min(box[1], y[node]);
+      box[2] = Math.max(box[2], x[node]);
+      box[3] = Math.max(box[3], y[node]);
+    };
+    route.forEach(take);
+    if (start !== null) take(start);
+    if (end !== null) take(end);
+    return box;
   }
 
   resize() {
@@ -176,13 +192,15 @@ export class RouteMap {
     pen.lineJoin = pen.lineCap = "round";
     pen.lineWidth = 0.8 / scale;
     pen.globalAlpha = many ? 0.18 : 0.4;
-    for (const path of this.paths) {
+    const [left, top, right, bottom] = this.box;
+    const seen = this.paths.filter(({ reach }) => reach[0] <= right && reach[1] <= bottom && reach[2] >= left && reach[3] >= top);
+    for (const path of seen) {
       pen.strokeStyle = colourOf(path.slot);
       pen.stroke(path.legs);
     }
     pen.globalAlpha = 1;
     pen.lineWidth = wide / scale;
-    for (const path of this.paths) {
+    for (const path of seen) {
       pen.strokeStyle = colourOf(path.slot);
       pen.setLineDash(many ? [] : dashOf(path.slot).map((length) => length / scale));
       pen.stroke(path.inner);
@@ -221,7 +239,7 @@ export class RouteMap {
         const place = Math.round(line.y * scale + y) + 0.5;
         pen.moveTo(0, place);
         pen.lineTo(this.width, place);
-        pen.fillText(line.label, 6, place - 4);
+        pen.fillText(line.label, 6, place < 18 ? place + 13 : place - 4);
       }
       pen.stroke();
     }
@@ -251,9 +269,11 @@ export class RouteMap {
     pen.fillStyle = styled("--stop");
     const round = size > 1.4 && count <= MANY;
     pen.beginPath();
+    const { view, projection } = this;
     for (let node = 0; node < count; node++) {
       if (this.depots.has(node)) continue;
-      const [x, y] = this.at(node);
+      const x = projection.x[node] * view.scale + view.x;
+      const y = projection.y[node] * view.scale + view.y;
       if (x < -9 || y < -9 || x > this.width + 9 || y > this.height + 9) continue;
       if (this.pickups.has(node)) triangle(pen, x, y, size * 1.5);
       else if (round) {

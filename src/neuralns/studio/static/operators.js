@@ -105,7 +105,7 @@ export class ControllerPanel {
     this.content = make(
       "div",
       { className: "controller" },
-      make("section", {}, make("h4", {}, "It saw"), this.inputs),
+      (this.saw = make("section", {}, make("h4", {}, "It saw"), this.inputs)),
       make("section", {}, make("h4", {}, "It set"), this.outputs),
       make("section", { className: "wide" }, make("h4", {}, "Earlier decisions"), make("table", {}, this.history)),
     );
@@ -123,6 +123,7 @@ export class ControllerPanel {
     );
     if (!last || last === this.last) return;
     const before = run.controller.at(-2);
+    this.saw.hidden = !Object.keys(last.inputs ?? {}).length;
     this.fill(this.inputs, last.inputs, before?.inputs);
     this.fill(this.outputs, last.outputs, before?.outputs);
     const rows = run.controller.slice(-9, -1).reverse();

@@ -161,6 +161,8 @@ export class Pane {
     write(this.pace, run.options.slow ? "Fast" : "Slow");
     this.stop.hidden = !run.live;
     this.further.hidden = run.live || !best || run.state === "gone";
+    const trace = this.menuItems.querySelector("[data-format=trace]");
+    if (trace) trace.hidden = run.live;
     this.menu.hidden = !best || run.state === "gone";
     write(this.menuTitle, run.live ? "Take the best so far" : "Download");
     this.problem.hidden = !run.error;
@@ -190,7 +192,8 @@ export class Pane {
 
   formats() {
     const { instance, id } = this.run;
-    const offered = FORMATS.filter(([format]) => (format !== "geojson" || instance.kind === "geo") && (!["png", "svg"].includes(format) || instance.nodes));
+    const has = { geojson: instance.kind === "geo", vroom: instance.vroom, png: instance.nodes, svg: instance.nodes };
+    const offered = FORMATS.filter(([format]) => has[format] ?? !(format in has));
     this.menuItems.replaceChildren(
       ...offered.map(([format, label]) => make("a", { href: downloadAddress(id, format), download: "", data: { format }, onclick: () => (this.menu.open = false) }, label)),
     );
