@@ -16,9 +16,8 @@ POINTS = [[0, 0], [3, 4], [6, 8], [0, 5]]
 
 
 def test_windows_as_they_are() -> None:
-    instance = Instance(
-        "it", [0, 1, 1, 1], 9, POINTS, windows=[[0, 99], [0, np.inf], [5, 20], [0, 99]], openings={3: [(1, 2), (30, 40)]}
-    )
+    windows = [[0.0, 99.0], [0.0, np.inf], [5.0, 20.0], [0.0, 99.0]]
+    instance = Instance("it", [0, 1, 1, 1], 9, POINTS, windows=windows, openings={3: [(1, 2), (30, 40)]})
     told = describe_instance(Request(instance, Options(1)))
     assert told["windows"] == [[0, 99], None, [5, 20], [[1, 2], [30, 40]]]
     assert (told["kind"], told["nodes"][2]) == ("plane", [6, 8])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,9 @@ def test_a_folder_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         run_server("127.0.0.1", 0, Limits(), folder=tmp_path / "file")
+
+
+def test_what_has_to_be_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(InputError, match=r"the server needs uvicorn: pip install '\.\[studio\]'"):
+        run_server("127.0.0.1", 0, Limits())

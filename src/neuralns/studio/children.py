@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 LONGEST_MESSAGE = 1 << 28
+NURSERY = "neuralns.studio.nursery"
+ROOT = Path(__file__).parents[2]
 
 
 class Child:
@@ -99,10 +103,16 @@ class Nurse:
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "neuralns.studio.nursery", str(theirs.fileno())]
-            # Signals of the terminal are the server's to handle.
+            # What lies in the folder that the server was started in is not imported.
+            command = [sys.executable, "-P", "-m", NURSERY, str(theirs.fileno()), str(os.getpid())]
+            path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                # Signals of the terminal are the server's to handle.
+                start_new_session=True,
+                env=os.environ | {"PYTHONPATH": path},
             )
         ours.setblocking(False)
         self._control, self._text = ours, b""

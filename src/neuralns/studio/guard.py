@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,6 +19,7 @@ from neuralns.studio.limits import Limits
 
 OPEN = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
 """What may be read without a token: the page itself, which holds nothing, and what the server offers."""
+DRAIN_SECONDS = 5.0
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 Message = MutableMapping[str, Any]
@@ -139,19 +141,33 @@ async def read_body(request: Request, limits: Limits, most: int | None = None) -
     too_large = RefusedError(
         413, f"the request is longer than the {most} bytes that this server takes.", Connection="close"
     )
-    stated = request.headers.get("content-length", "0")
+    stated, parts = request.headers.get("content-length", "0"), request.stream()
     if not stated.isdecimal() or len(stated) > 15 or int(stated) > most:
+        if "expect" not in request.headers:
+            await _read_to_no_end(parts)
         raise too_large
     body = bytearray()
     try:
         async with asyncio.timeout(limits.body_seconds):
-            async for part in request.stream():
+            async for part in parts:
                 body += part
                 if len(body) > most:
-                    raise too_large
+                    break
     except TimeoutError:
         sentence = f"the request did not arrive in {limits.body_seconds:g} s."
         raise RefusedError(408, sentence, Connection="close") from None
     except ClientDisconnect:
         raise RefusedError(400, "the client left before it had sent its request.") from None
+    if len(body) > most:
+        body.clear()
+        await _read_to_no_end(parts)
+        raise too_large
     return bytes(body)
+
+
+async def _read_to_no_end(parts: AsyncIterator[bytes]) -> None:
+    """Let a client finish sending what is not wanted, for a while: many read no answer before."""
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in parts:
+                pass

@@ -6,6 +6,7 @@ ends with the server, and all its children with it.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
@@ -17,12 +18,14 @@ from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
 MOST_BYTES, MOST_HANDLES = 4096, 64
+PR_SET_PDEATHSIG = 1
 LOADER = ""
 """Name of the child that compiles what has not been compiled yet."""
 
 
-def main(number: int) -> None:
-    """Serve on a socket that this process was given, until its other end is closed."""
+def main(number: int, server: int) -> None:
+    """Serve on a socket that this process was given by a server, until its other end is closed."""
+    end_with(server)
     # What is imported here is there for all children.
     import neuralns.studio.worker  # noqa: F401
 
@@ -83,6 +86,7 @@ class Nursery:
 
     def _fork(self, work: Callable[[], None]) -> int:
         """Start a process for one piece of work, in a group of its own together with those that it starts."""
+        own = os.getpid()
         process = os.fork()
         if process > 0:
             with suppress(OSError):
@@ -90,6 +94,7 @@ class Nursery:
             return process
         status = 1
         try:
+            end_with(own)
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for end in (self._control, self._woken, self._wakes):
@@ -127,6 +132,14 @@ class Nursery:
             _kill(process)
 
 
+def end_with(parent: int) -> None:
+    """Have this process be killed when its parent ends, where the system can do that."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
 def _kill(process: int) -> None:
     with suppress(OSError):
         os.killpg(process, signal.SIGKILL)
@@ -150,4 +163,4 @@ def _load() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))
