@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { announce, find, make, write } from "./dom.js";
-import { brief, number, plural } from "./format.js";
+import { number, plural } from "./format.js";
 import { RouteMap } from "./map.js";
 
 const FRAME = 1400;
@@ -61,7 +61,7 @@ export class Episode {
     const intro = make(
       "p",
       { className: "note intro" },
-      "Choosing operators as a decision process: in every step a policy looks at the solution, values each destroy operator by its Q-value and takes one; then it looks at the destroyed solution and does the same for repair. The reward is by how much the routes became shorter. Policies were trained on 20 customers, so the first 20 of an instance are taken.",
+      "Choosing operators as a decision process: in every step a policy looks at the solution, values each destroy operator by its Q-value and takes one; then it looks at the destroyed solution and does the same for repair. The reward, at the end, is by how much the routes became shorter. Policies were trained on 20 customers, so the first 20 of an instance are taken.",
     );
     find("#episode").append(make("h2", {}, "An episode, step by step"), intro, form, this.problem, this.content);
   }
@@ -124,7 +124,7 @@ export class Episode {
     const reward = this.episode.reward ?? this.episode.steps.reduce((sum, each) => sum + (each.reward ?? 0), 0);
     const sentences = {
       destroy: `${plural(frame.routes.length, "route")}, cost ${brief5(frame.cost)}. The policy takes ${step.destroy}.`,
-      repair: `${step.destroy} removed ${plural(step.removed.length, "customer")}. The policy takes ${step.repair}: cost ${brief5(step.cost_after)}, reward ${brief(step.reward)}.`,
+      repair: `${step.destroy} removed ${plural(step.removed.length, "customer")}. The policy takes ${step.repair}, which makes the cost ${brief5(step.cost_after)} after ${brief5(step.cost_before)}.`,
       end: `${plural(frame.routes.length, "route")}, cost ${brief5(frame.cost)}. Reward of the episode: ${brief5(reward)}.`,
     };
     write(this.title, titles[phase]);
@@ -133,7 +133,8 @@ export class Episode {
     this.destroy.set(step.q?.destroy ?? {}, step.destroy, phase === "destroy");
     this.repair.set(step.q?.repair ?? {}, step.repair, phase === "repair");
     [...this.trail.children].forEach((stone, each) => stone.classList.toggle("now", each === place));
-    this.trail.children[place].scrollIntoView({ block: "nearest", inline: "nearest" });
+    const stone = this.trail.children[place];
+    this.trail.scrollLeft = stone.offsetLeft - this.trail.offsetLeft - (this.trail.clientWidth - stone.offsetWidth) / 2;
   }
 
   toggle() {

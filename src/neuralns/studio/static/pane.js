@@ -133,7 +133,9 @@ export class Pane {
     const { step } = run;
     this.slow.hidden = !step;
     if (step) {
-      write(this.slow, `${step.destroy} removed ${plural(step.removed.length, "customer")}, ${step.repair} put them back: ${number(step.cost)}, ${step.accepted ? "accepted" : "refused"}.`);
+      const heavy = overloaded(run.instance, step.routes);
+      const told = `${step.destroy} removed ${plural(step.removed.length, "customer")}, ${step.repair} put them back: ${number(step.cost)}, ${step.accepted ? "accepted" : "refused"}.`;
+      write(this.slow, heavy ? `${told} For a while, ${plural(heavy, "vehicle")} may carry too much; such routes never count as best.` : told);
     }
   }
 
@@ -241,4 +243,11 @@ export class Pane {
     this.unlisten();
     this.element.remove();
   }
+}
+
+/** Routes with more than their vehicle holds, where that is a sum of demands. */
+function overloaded(instance, routes) {
+  if (!instance?.demands || instance.shipments?.length || instance.types?.length > 1 || !Number.isFinite(instance.capacity)) return 0;
+  const load = (route) => route.reduce((sum, node) => sum + (instance.demands[node] ?? 0), 0);
+  return routes.filter((route) => load(route) > instance.capacity + 1e-9).length;
 }
