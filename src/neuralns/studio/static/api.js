@@ -114,10 +114,10 @@ setInterval(() => {
 window.addEventListener("online", () => connection.try());
 window.addEventListener("offline", () => connection.failed());
 
-/** Follow the events of a job until `ended` says so; goes on after the last event seen when the connection was lost. */
+/** Follow the events of a job until it is `over`; goes on after the last event seen when the connection was lost. */
 export class Stream {
-  constructor(id, hear, gone) {
-    Object.assign(this, { id, hear, gone, last: null, closed: false });
+  constructor(id, hear, gone, over) {
+    Object.assign(this, { id, hear, gone, over, last: null, closed: false });
     this.again = () => this.open();
     this.open();
   }
@@ -145,6 +145,7 @@ export class Stream {
       // Told below: an interruption looks the same however it comes about.
     }
     this.abort = null;
+    if (this.over()) this.close();
     if (!this.closed) {
       // A stream may end by itself, which is no loss while the server answers.
       connection.wake.add(this.again);

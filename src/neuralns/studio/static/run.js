@@ -89,6 +89,7 @@ export class Run {
         this.id,
         (name, data) => this.hear(name, data),
         (problem) => (this.drop(), problem.status === 404 ? this.forgotten() : this.fail(problem.message)),
+        () => !this.live && (this.drop(), true),
       );
       return;
     }
