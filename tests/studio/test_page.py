@@ -317,6 +317,7 @@ def test_lists_its_keys_and_follows_them(page: playwright.Page) -> None:
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(page.locator("#keys")).to_be_hidden()
     page.keyboard.press("e")
     expect(page.locator("#episode")).to_be_visible()
     expect(page.locator("#solve")).to_be_hidden()

@@ -133,7 +133,7 @@ export class Run {
   setState(state) {
     const was = this.state;
     this.state = state;
-    if (state !== "running") this.step = null;
+    if (!LIVE.has(state)) this.step = null;
     if (was !== state || state === "waiting") this.tell("state");
   }
 
