@@ -41,7 +41,10 @@ class RefusedError(Exception):
 
 
 class Jobs:
-    """All jobs of a server; those that have ended are kept in a folder if one is given."""
+    """All jobs of a server; those that have ended are kept in a folder if one is given.
+
+    While it is ``closing``, nobody is to wait for anything.
+    """
 
     def __init__(self, limits: Limits, folder: Path | None = None) -> None:
         self.limits, self.folder = limits, folder
@@ -51,6 +54,7 @@ class Jobs:
         self._running: set[Job] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._makers = asyncio.Semaphore(MAKERS)
+        self.closing = False
 
     def start(self) -> None:
         """Begin to work."""
