@@ -229,6 +229,8 @@ def test_downloads_that_cannot_be(server: Served) -> None:
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"depth": 1}}', 422, "'depth' is not known"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"time": "1"}}', 422, "time '1' must be a number"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"time": 1e9}}', 422, "of this server"),
+        (b'{"instance": {"name": "E-n22-k4"}, "options": {"time": 1%s}}' % (b"0" * 400), 422, "of this server"),
+        (b'{"instance": {"name": "E-n22-k4"}, "options": {"selector": "\\ud800"}}', 422, "is not known"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"workers": 1000}}', 422, "of this server"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"selector": "/etc/passwd"}}', 422, "is not known"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"portfolio": "nice"}}', 422, "is not known"),
