@@ -121,6 +121,6 @@ def serving(limits: Limits | None = None, access: Access | None = None, folder: 
         with httpx.Client(base_url=address, timeout=900) as client:
             yield Served(address, client, app.app.state.jobs, found[0])
     finally:
-        server.should_exit = True
+        app.app.state.jobs.closing = server.should_exit = True
         thread.join()
         listening.close()

@@ -15,6 +15,8 @@ import pytest
 from commands import COMMAND, invoke
 from helpers import is_running
 
+LISTEN = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1]).read()"
+
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it forks.")
 @pytest.mark.parametrize(("command", "end"), [("serve", signal.SIGTERM), ("studio", signal.SIGKILL)])
@@ -33,10 +35,14 @@ def test_a_server_runs_until_a_signal_and_leaves_nobody_behind(command: str, end
                 time.sleep(0.1)
         body = {"instance": {"name": "E-n22-k4"}, "options": {"time": 60}}
         assert httpx.post(f"{address}/jobs", json=body, timeout=60).status_code == 201
+        job = httpx.get(f"{address}/jobs").json()[0]["id"]
+        listener = subprocess.Popen([sys.executable, "-c", LISTEN, f"{address}/jobs/{job}/events"])
         tree = _descendants(server.pid)
         assert len(tree) >= 2
         os.kill(server.pid, end)
         server.wait(20)
+        listener.wait(20)
+        assert server.stderr.read() == ""
         while any(map(is_running, tree)):
             assert time.monotonic() < end_of_wait + 30
             time.sleep(0.1)

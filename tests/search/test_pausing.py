@@ -25,17 +25,17 @@ def test_a_clock_stands_still_while_it_is_paused() -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_time_of_a_pause_does_not_count(workers: int) -> None:
-    clock, pauses = Clock(), [0.6]
+    clock, pauses, seen = Clock(), [0.6], []
 
     def pause(progress: Progress) -> None:
+        seen.append(time.perf_counter() - progress.time)
         if progress.time > 0.1 and pauses:
             clock.pause()
             time.sleep(pauses.pop())
             clock.resume()
 
-    begin = time.perf_counter()
-    result = solve("E-n22-k4", MaxTime(0.4), workers=workers, callbacks=[pause], clock=clock)
-    assert not pauses
-    assert 0.4 <= result.runtime < 0.7
-    assert time.perf_counter() - begin >= 1.0
+    result = solve("E-n22-k4", MaxTime(0.5), workers=workers, callbacks=[pause], clock=clock)
+    assert result.runtime >= 0.5
+    # Messages of workers take their time.
+    assert seen[-1] - seen[0] == pytest.approx(0.6, abs=0.25)
     assert result.trace.time == sorted(result.trace.time)

@@ -113,6 +113,9 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
         assert server.client.get(f"/jobs/{job['id']}/download/sol").text.startswith("Route #1")
         assert server.get(f"/jobs/{job['id']}/improvements")
         assert server.get(f"/jobs/{job['id']}/instance")["name"] == "E-n22-k4"
+        assert server.get("/jobs") == []
+        server.jobs.recall()
+        assert [each["id"] for each in server.get("/jobs")] == [job["id"]]
         assert server.client.get("/jobs/0123456789abcdef").status_code == 404
         (tmp_path / "0123456789abcdef.json").write_text("{")
         assert server.client.get("/jobs/0123456789abcdef").status_code == 404

@@ -28,6 +28,7 @@ STOP_SECONDS = 10.0
 CLIENT_SECONDS = 10.0
 """Time without a listener after which a job ends that is to stop with its client."""
 WATCH_SECONDS = 1.0
+MOST_RECALLED = 200
 MAKERS = 2
 """Processes at a time that make downloads, timetables and episodes."""
 
@@ -41,7 +42,10 @@ class RefusedError(Exception):
 
 
 class Jobs:
-    """All jobs of a server; those that have ended are kept in a folder if one is given."""
+    """All jobs of a server; those that have ended are kept in a folder if one is given.
+
+    While it is ``closing``, nobody is to wait for anything.
+    """
 
     def __init__(self, limits: Limits, folder: Path | None = None) -> None:
         self.limits, self.folder = limits, folder
@@ -51,16 +55,32 @@ class Jobs:
         self._running: set[Job] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._makers = asyncio.Semaphore(MAKERS)
+        self.closing = False
 
     def start(self) -> None:
         """Begin to work."""
+        self.recall()
         self.nurse.start()
         self._begin(self._watch())
 
+    def recall(self) -> None:
+        """Take up the jobs of the folder again, the newest of them where there are many."""
+        if self.folder is None:
+            return
+        files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)[-MOST_RECALLED:]
+        for path in files:
+            with suppress(InputError):
+                job = read_job(self.folder, path.stem)
+                if job is not None:
+                    self._jobs[job.id] = job
+
     def close(self) -> None:
-        """End everything."""
+        """End everything; of searches that still run, the best so far is kept if there is a folder."""
         for task in self._tasks:
             task.cancel()
+        for job in self._running:
+            job.set_state(STOPPED)
+            self._keep(job)
         self.nurse.close()
 
     def listed(self) -> list[Facts]:
@@ -207,10 +227,13 @@ class Jobs:
             self._line.remove(job)
         self._running.discard(job)
         job.set_state(state)
+        self._keep(job)
+        self._advance()
+
+    def _keep(self, job: Job) -> None:
         if self.folder is not None and job.kind == "solve":
             with suppress(InputError):
                 job.write(self.folder)
-        self._advance()
 
     def order(self, job: Job, what: str, **more: Any) -> None:
         """Have a running job do something."""
@@ -297,7 +320,8 @@ class Jobs:
         now, taken = time.time(), sum(job.bytes for job in self._jobs.values())
         for job in [job for job in self._jobs.values() if job.is_over and job.listeners == 0]:
             assert job.ended_at is not None
-            if now - job.ended_at > self.limits.keep_seconds or taken > self.limits.kept_bytes:
+            is_old = self.folder is None and now - job.ended_at > self.limits.keep_seconds
+            if is_old or taken > self.limits.kept_bytes:
                 taken -= job.bytes
                 del self._jobs[job.id]
 

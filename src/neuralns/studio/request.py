@@ -176,13 +176,17 @@ def read_options(given: Any, limits: Limits) -> Options:
             raise InputError(f"options: {key} {value!r:.60} must be {WORDS[KINDS[key][-1]]}.")
     options = Options(**{"time": limits.default_seconds, **stated})
     if not (0 <= options.time <= limits.seconds and math.isfinite(options.time)):
-        raise InputError(f"options: time {options.time:g} must be from 0 to the {limits.seconds:g} s of this server.")
+        raise InputError(
+            f"options: time {options.time!s:.20} must be from 0 to the {limits.seconds:g} s of this server."
+        )
     if not 1 <= options.workers <= limits.workers:
-        raise InputError(f"options: workers {options.workers} must be from 1 to the {limits.workers} of this server.")
+        raise InputError(
+            f"options: workers {options.workers!s:.20} must be from 1 to the {limits.workers} of this server."
+        )
     if not 0 <= options.seed < 2**63:
-        raise InputError(f"options: seed {options.seed} must be a whole number of at least 0.")
+        raise InputError(f"options: seed {options.seed!s:.20} must be a whole number of at least 0.")
     if options.iterations is not None and not 0 <= options.iterations <= 10**12:
-        raise InputError(f"options: iterations {options.iterations} must be from 0 to 10¹².")
+        raise InputError(f"options: iterations {options.iterations!s:.20} must be from 0 to 10¹².")
     if not is_offered(options.selector):
         raise InputError(
             f"options: selector {options.selector!r:.60} is not known; choose {', '.join(offered_selectors())}, or "

@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from neuralns.errors import InputError, how_to_install
@@ -56,9 +57,15 @@ def run_server(
         timeout_graceful_shutdown=3,
         server_header=False,
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            # Those who listen to events would keep it waiting.
+            app.app.state.jobs.closing = True
+            super().handle_exit(sig, frame)
+
     started(address)
-    server.run(sockets=[listening])
+    Server(config).run(sockets=[listening])
 
 
 def read_token(path: Path) -> str:

@@ -33,6 +33,8 @@ from neuralns.studio.vroom import code_of
 
 ALIVE_SECONDS = 15.0
 """Time after which listeners are told that there is nothing to tell."""
+LOOK_SECONDS = 1.0
+"""Time between two looks whether the server is to end."""
 DISCONNECT_SECONDS = 0.5
 """Time between two looks whether a client still waits for its answer."""
 SLOWEST_PACE = 10.0
@@ -114,7 +116,7 @@ async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
             try:
                 await asyncio.wait_for(job.ended.wait(), DISCONNECT_SECONDS)
             except TimeoutError:
-                if await request.is_disconnected():
+                if jobs.closing or await request.is_disconnected():
                     return
     finally:
         jobs.stop(job)
@@ -212,7 +214,7 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         last = request.headers.get("last-event-id") or request.query_params.get("after", "0")
         number = int(last) if last.isdecimal() and len(last) < 16 else 0
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(_stream(job, number), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_stream(jobs, job, number), media_type="text/event-stream", headers=headers)
 
     @app.get("/jobs/{name}/improvements", summary="When better routes were found")
     async def improvements(name: str) -> list[Facts]:
@@ -274,10 +276,10 @@ async def _object(request: Request, jobs: Jobs) -> Facts:
     return content
 
 
-async def _stream(job: Job, number: int) -> AsyncIterator[str]:
+async def _stream(jobs: Jobs, job: Job, number: int) -> AsyncIterator[str]:
     """Yield the events of a job after the one of a number, and go on as they come."""
     job.join()
-    heard = 0
+    heard, silent = 0, 0.0
     try:
         yield "retry: 1000\n\n"
         while True:
@@ -287,7 +289,11 @@ async def _stream(job: Job, number: int) -> AsyncIterator[str]:
                 heard = number if event.brief is not None else heard
             if job.events.closed and not job.events.after(number):
                 return
-            if not await job.events.wait(number, ALIVE_SECONDS):
+            if jobs.closing:
+                return
+            silent = 0.0 if await job.events.wait(number, LOOK_SECONDS) else silent + LOOK_SECONDS
+            if silent >= ALIVE_SECONDS:
+                silent = 0.0
                 yield ": still here\n\n"
     finally:
         job.leave()

@@ -41,7 +41,7 @@ def work(connection: socket.socket) -> None:
             _TASKS[order["task"]](line, order, body, limits, notes)
     except NeuralnsError as error:
         status = 413 if isinstance(error, TooLargeError) else 400 if isinstance(error, UnreadableError) else 422
-        line.send("refused", error=" ".join(str(error).split()).replace("--", ""), status=status)
+        line.send("refused", error=_sentence(error), status=status)
     except MemoryError:
         line.send("refused", error="the memory that this server allows is not enough for that.", status=413)
 
@@ -86,6 +86,11 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
         if request.geometry:
             with_geometry(answer)
     line.send("done", result=_described(result), trace=result.trace.text(), answer=answer)
+
+
+def _sentence(error: NeuralnsError) -> str:
+    """Return what an error says on one line, of letters that can be sent, and of no command line."""
+    return " ".join(str(error).split()).replace("--", "").encode("utf-8", "replace").decode()
 
 
 def _request(order: dict[str, Any], body: bytes, limits: Limits) -> Request:
