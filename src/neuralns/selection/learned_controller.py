@@ -45,10 +45,7 @@ class LearnedController(DecidesOnce):
     @cached_property
     def portfolio(self) -> Portfolio:
         """The operators that it weighs."""
-        improves = self.policy.card["operators"].get("improve") or []
-        if not (isinstance(improves, list) and all(isinstance(name, str) for name in improves)):
-            raise InputError(f"{self.name}: names of improve operators in its card are not readable.")
-        return make_portfolio("own", [*self.policy.destroys, *self.policy.repairs, *improves])
+        return portfolio_in(self.policy, self.name)
 
     @cached_property
     def dials(self) -> Dials:
@@ -66,8 +63,21 @@ class LearnedController(DecidesOnce):
 
     def setting(self, view: View) -> Setting:
         """Return what it sets for a search that begins."""
-        if set(view.portfolio.names) != set(self.portfolio.names):
-            raise InputError(f"selector {self.name!r} was trained for operators {', '.join(self.portfolio.names)}.")
+        check_operators(self.name, view, self.portfolio)
         traits = traits_of(view.instance, view.solution(), view.horizon)
         default = self.dials.like(portfolio_named(strongest_for(view.instance)))
         return self.dials.setting_of(view, self.response.best_row(traits, default))
+
+
+def portfolio_in(policy: Policy, name: str) -> Portfolio:
+    """Return the operators, improve operators included, that a controller's card names."""
+    improves = policy.card["operators"].get("improve") or []
+    if not (isinstance(improves, list) and all(isinstance(entry, str) for entry in improves)):
+        raise InputError(f"{name}: names of improve operators in its card are not readable.")
+    return make_portfolio("own", [*policy.destroys, *policy.repairs, *improves])
+
+
+def check_operators(name: str, view: View, portfolio: Portfolio) -> None:
+    """Refuse a search with other operators than a controller was trained for, in whatever order."""
+    if set(view.portfolio.names) != set(portfolio.names):
+        raise InputError(f"selector {name!r} was trained for operators {', '.join(portfolio.names)}.")
