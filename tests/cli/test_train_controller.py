@@ -81,7 +81,7 @@ def test_what_cannot_be_is_refused_before_the_first_run(options: tuple[Any, ...]
     assert not any(Path().iterdir())
 
 
-@pytest.mark.parametrize("option", ["--generate", "--minutes", "--time", "--workers", "--seed"])
+@pytest.mark.parametrize("option", ["--agent", "--generate", "--minutes", "--time", "--workers", "--seed"])
 def test_options_of_controllers_are_refused_without_one(option: str) -> None:
     outcome = invoke("train", "E-n22-k4", option, "3")
     assert outcome.code == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -123,7 +123,7 @@ def policy_of(agent: Any, portfolio: Portfolio, curve: list[Standing], card: dic
         "features": list(FEATURES),
         "levels": LEVELS,
         "engine": __version__,
-        "training": curve[-1].__dict__ if curve else {},
+        "training": asdict(curve[-1]) if curve else {},
         "rewards": [round(each.reward, 3) for each in _tenths(curve)],
     }
     return Policy(content | card, tensors)

@@ -79,7 +79,7 @@ class Steering(gymnasium.Env[Observation, npt.NDArray[np.int64]]):
         self._watched = Watched()
         self._search: _Metered | None = None
         self._before = 0.0
-        self.action_space = spaces.MultiDiscrete(sizes_of(portfolio))
+        self.action_space = spaces.MultiDiscrete([*sizes_of(portfolio)])
         self.observation_space = spaces.Box(0.0, 100.0, (len(FEATURES),), np.float32)
 
     @property

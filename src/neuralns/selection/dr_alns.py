@@ -149,10 +149,12 @@ class DrAlns(Controller):
     @cached_property
     def layers(self) -> list[tuple[Floats, Floats]]:
         """Weights and bias of each layer."""
-        tensors, found = self.policy.tensors, []
-        while f"weights_{len(found)}" in tensors and f"bias_{len(found)}" in tensors:
-            found.append(tuple(tensors[f"{part}_{len(found)}"].astype(np.float64) for part in ("weights", "bias")))
-        return found  # type: ignore[return-value]
+        found: list[tuple[Floats, Floats]] = []
+        while True:
+            weights, bias = (self.policy.tensors.get(f"{part}_{len(found)}") for part in ("weights", "bias"))
+            if weights is None or bias is None:
+                return found
+            found.append((weights.astype(np.float64), bias.astype(np.float64)))
 
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
