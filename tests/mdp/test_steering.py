@@ -24,7 +24,7 @@ def environment(seconds: float = 0.1) -> Steering:
 def test_it_is_a_gymnasium_environment() -> None:
     env = environment(0.02)
     # Segments end by the clock.
-    env.spec = EnvSpec("neuralns/Steering", nondeterministic=True)
+    env.spec = EnvSpec("neuralns/Steering-v0", entry_point=environment, nondeterministic=True)
     check_env(env, skip_render_check=True)
 
 
