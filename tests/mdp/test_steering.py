@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,9 +23,12 @@ def environment(seconds: float = 0.1) -> Steering:
 
 @pytest.mark.filterwarnings("ignore:.*")
 def test_it_is_a_gymnasium_environment() -> None:
-    env = environment(0.02)
+    def made(**options: Any) -> Steering:
+        return environment(0.02)
+
+    env = made()
     # Segments end by the clock.
-    env.spec = EnvSpec("neuralns/Steering-v0", entry_point=environment, nondeterministic=True)
+    env.spec = EnvSpec("neuralns/Steering-v0", entry_point=made, nondeterministic=True)
     check_env(env, skip_render_check=True)
 
 
