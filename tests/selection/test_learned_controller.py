@@ -60,7 +60,8 @@ def test_it_weighs_operators_by_the_instance(tmp_path: Path) -> None:
 
 
 def test_it_decides_anew_by_what_the_search_shows() -> None:
-    early, late = [], []
+    early: list[int] = []
+    late: list[int] = []
 
     def note(progress: neuralns.Progress) -> None:
         (early if progress.iteration <= 500 else late).append(progress.uses["regret-2"])

@@ -66,7 +66,7 @@ def test_what_was_told_before_counts() -> None:
 
 def test_signs_do_not_depend_on_the_unit_of_cost() -> None:
     one = view()
-    scaled = {
+    scaled: dict[str, Any] = {
         name: 7.0 * np.asarray(getattr(one, name)) for name in ("start", "current", "best", "temperature", "gains")
     }
     assert list(read_signs(replace(one, **scaled)).values()) == pytest.approx(list(read_signs(one).values()), abs=1e-4)
@@ -76,7 +76,8 @@ class Reading(Controller):
     """Reads signs in a search."""
 
     def __init__(self) -> None:
-        self.name, self.signs, self.seen = "reading", Signs(), []
+        self.name, self.signs = "reading", Signs()
+        self.seen: list[Any] = []
 
     def observe(self, view: View) -> None:
         self.signs.observe(view)

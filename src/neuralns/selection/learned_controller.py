@@ -60,10 +60,7 @@ class LearnedController(Controller):
     @cached_property
     def portfolio(self) -> Portfolio:
         """The operators that it weighs."""
-        improves = self.policy.card["operators"].get("improve") or []
-        if not (isinstance(improves, list) and all(isinstance(name, str) for name in improves)):
-            raise InputError(f"{self.name}: names of improve operators in its card are not readable.")
-        return make_portfolio("own", [*self.policy.destroys, *self.policy.repairs, *improves])
+        return portfolio_in(self.policy, self.name)
 
     @cached_property
     def dials(self) -> Dials:
@@ -97,3 +94,11 @@ class _Deciding:
             self._traits = traits_of(view.instance, view.solution(), view.horizon)
         default = self._response.dials.like(portfolio_named(strongest_for(view.instance)))
         return self._response.best_row(centre_of(self._response.dials, default), self._traits, stage, signs)
+
+
+def portfolio_in(policy: Policy, name: str) -> Portfolio:
+    """Return the operators, improve operators included, that a controller's card names."""
+    improves = policy.card["operators"].get("improve") or []
+    if not (isinstance(improves, list) and all(isinstance(entry, str) for entry in improves)):
+        raise InputError(f"{name}: names of improve operators in its card are not readable.")
+    return make_portfolio("own", [*policy.destroys, *policy.repairs, *improves])

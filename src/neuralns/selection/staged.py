@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.errors import InputError
-from neuralns.selection.controller import Controller, Setting, View
+from neuralns.selection.controller import Controller, Setting, View, check_operators
 from neuralns.selection.dials import Dials
 from neuralns.selection.signs import Signs
 
@@ -62,8 +61,7 @@ class _Deciding(Controller):
         if self._stage == len(STAGES) or 1.0 - view.left < STAGES[self._stage]:
             return None
         dials = self._rule.dials
-        if set(view.portfolio.names) != set(dials.portfolio.names):
-            raise InputError(f"selector {self.name!r} was trained for operators {', '.join(dials.portfolio.names)}.")
+        check_operators(self.name, view, dials.portfolio)
         # Where a stretch was long, stages may have been passed over.
         while self._stage + 1 < len(STAGES) and 1.0 - view.left >= STAGES[self._stage + 1]:
             self._stage += 1
