@@ -141,8 +141,8 @@ def test_a_training_fits_plays_and_keeps_all_it_did(tmp_path: Path, monkeypatch:
     assert seen[-1].groups == len(groups)
     assert policy.card["runs"] == (SETTINGS + 1) * len(groups)
     assert policy.card["gain"]["groups"] == len(gains(groups)) == len(groups) - 4
-    assert policy.card["kinds"] == ["plain"]
-    assert policy.card["customers"] == [21, 31]
+    assert policy.card["for"]["kinds"] == ["plain"]
+    assert policy.card["for"]["customers"] == [21, 31]
     assert LearnedController(policy).made_for() == PORTFOLIO.names
 
 

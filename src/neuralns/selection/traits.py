@@ -113,7 +113,7 @@ def kind_of(instance: Instance) -> str:
 
     >>> from neuralns.problem.generate.variants import generate_of
     >>> kind_of(generate_of("pdptw", 20, 1)), kind_of(generate_of("cvrp", 20, 1))
-    ('shipments, windows', 'plain')
+    ('shipments + windows', 'plain')
     """
     parts = {
         "backhauls": instance.backhauls,
@@ -134,7 +134,7 @@ def kind_of(instance: Instance) -> str:
         "vehicles of several types": len(instance.types) > 1,
         "windows": instance.timed,
     }
-    return ", ".join(name for name, there in parts.items() if there) or "plain"
+    return " + ".join(name for name, there in parts.items() if there) or "plain"
 
 
 def _log_ratio(one: float, other: float) -> float:
