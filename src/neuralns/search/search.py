@@ -29,7 +29,6 @@ from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called, chosen
 from neuralns.search.stopping import Stop
 from neuralns.selection.controller import (
-    MOST_REMOVED,
     Controller,
     Setting,
     View,
@@ -38,7 +37,7 @@ from neuralns.selection.controller import (
     set_weights,
     weights_of,
 )
-from neuralns.selection.selector import new_memory_of
+from neuralns.selection.selector import MOST_REMOVED, new_memory_of
 
 SEGMENT_SECONDS = 0.05
 """Between two segments of about this length Python looks at the clock, callbacks and signals."""
@@ -127,7 +126,7 @@ class Search:
         history = portfolio.uses_history or selector.uses_history
         most = setup.quotas[1]
         self._controller = selector.begin() if isinstance(selector, Controller) else None
-        if self._controller is not None:
+        if selector.sets_scale:
             most = max(most, min(MOST_REMOVED, instance.customers))
         self._tables = portfolio.tables if self._controller is None else portfolio.own_tables()
         self._heat = 1.0, 1.0

@@ -27,9 +27,11 @@ from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quot
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.supervision import Supervised, has_own_functions
 from neuralns.search.trials import Trials
+from neuralns.selection.default import AUTO, default_selector
 from neuralns.selection.fixed import fixed_pairs
 from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector, new_memory_of
+from neuralns.selection.uniform import Uniform
 
 TRIALS_SHARE = 0.2
 """Share of the limit that goes to trials where the best fixed pair has to be found first."""
@@ -43,7 +45,7 @@ def solve(
     stop: Stop | float | None = None,
     *,
     time: float | None = None,
-    selector: Selector | str = "random",
+    selector: Selector | str = AUTO,
     portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     seed: int = 0,
     scale: Scale = None,
@@ -69,7 +71,9 @@ def solve(
     time
         Seconds to search, in addition to what ``stop`` says.
     selector
-        How operators are chosen: a selector or a name (see `neuralns.selection.names`).
+        How operators are chosen: a selector or a name (see `neuralns.selection.names`). By default by the bundled
+        controller in searches of one worker that it was trained for (see `neuralns.selection.default`), if nothing else
+        is chosen, and at random elsewhere.
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
         (a fixed pair, a policy), else those for the instance: ``plain``, ``large``, ``long`` or ``windows``.
@@ -131,6 +135,9 @@ def solve(
         raise InputError(f"number of workers {workers!r} must be a whole number of at least 1.")
     if workers > MOST_WORKERS:
         raise InputError(f"number of workers {workers!s:.20} is too large; at most {MOST_WORKERS} are possible.")
+    if selector == AUTO:
+        chosen = workers > 1 or fewest or not (portfolio is None and scale is None and acceptance is None)
+        selector = Uniform() if chosen else default_selector(instance, stop.time)
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
     if not isinstance(acceptance, Acceptance):
         raise InputError(f"acceptance {acceptance!r:.60} is not a rule such as SimulatedAnnealing() or HillClimbing().")
