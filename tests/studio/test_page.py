@@ -210,6 +210,7 @@ def test_shows_who_is_removed_in_slow_motion(page: playwright.Page) -> None:
 def test_compares_two_selectors_by_one_click(page: playwright.Page) -> None:
     page.select_option("#instance", "E-n51-k5")
     page.fill("#time", "1")
+    page.select_option("#selector", "random")
     page.select_option("#rival", "roulette")
     page.click("#compare")
     wait_for(page, "done", 2)

@@ -21,6 +21,7 @@ from neuralns.operators.portfolio import portfolio_names
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.instance import OBJECTIVES
 from neuralns.problem.variant import in_words
+from neuralns.selection.default import BUNDLED
 from neuralns.selection.policy_file import bundled_policies
 from neuralns.studio import page, schema
 from neuralns.studio.downloads import FORMATS
@@ -134,7 +135,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
             "objectives": list(OBJECTIVES),
             "portfolios": list(portfolio_names()),
             "instances": await asyncio.to_thread(_instances),
-            "policies": list(bundled_policies()),
+            "policies": [name for name in bundled_policies() if name != BUNDLED],
             "formats": [*FORMATS, "trace"],
             "tiles": access.tiles,
         }

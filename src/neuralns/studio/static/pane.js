@@ -173,7 +173,8 @@ export class Pane {
 
   writeChips() {
     const { options } = this.run;
-    const told = [`selector ${this.run.selector}`, options.objective && options.objective !== "distance" && `objective ${options.objective}`];
+    const found = this.run.result?.selector;
+    const told = [`selector ${this.run.selector}${this.run.selector === "auto" && found ? ` (${found})` : ""}`, options.objective && options.objective !== "distance" && `objective ${options.objective}`];
     told.push(`seed ${options.seed ?? 0}`, options.workers > 1 && `${options.workers} cores`, options.portfolio && `portfolio ${options.portfolio}`, options.slow && "slow motion");
     const text = told.filter(Boolean);
     if (this.chipText === text.join()) return;

@@ -34,7 +34,7 @@ export class Run {
   }
 
   get selector() {
-    return this.options.selector ?? "random";
+    return this.options.selector ?? "auto";
   }
 
   path(rest = "") {
