@@ -22,6 +22,7 @@ from neuralns.problem.formats.vroom import VroomProblem, read_vroom
 from neuralns.problem.formats.vroom_input import is_vroom
 from neuralns.problem.instance import Instance
 from neuralns.search.setup import portfolio_of
+from neuralns.selection.default import AUTO
 from neuralns.selection.names import plain_names, selector_named
 from neuralns.selection.policy_file import bundled_policies
 from neuralns.selection.selector import new_memory_of
@@ -48,7 +49,7 @@ class Options:
     time: float
     iterations: int | None = None
     seed: int = 0
-    selector: str = "random"
+    selector: str = AUTO
     objective: str | None = None
     workers: int = 1
     portfolio: str | None = None
@@ -201,7 +202,7 @@ def check_choices(options: Options, instance: Instance) -> None:
     """Refuse an objective, a portfolio or a selector that is not known, or that does not go with the others."""
     if options.objective is not None:
         instance = instance.with_objective(options.objective)
-    selector = None if options.selector == "best-fixed" else selector_named(options.selector)
+    selector = None if options.selector in (AUTO, "best-fixed") else selector_named(options.selector)
     portfolio = portfolio_of(options.portfolio, selector, instance)
     if selector is not None:
         new_memory_of(selector, portfolio, instance.customers)
@@ -209,7 +210,7 @@ def check_choices(options: Options, instance: Instance) -> None:
 
 def offered_selectors() -> tuple[str, ...]:
     """Return the selectors that a client may name: none of them is a file."""
-    return (*plain_names(), "best-fixed", *bundled_policies())
+    return (AUTO, *plain_names(), "best-fixed", *bundled_policies())
 
 
 def is_offered(name: str) -> bool:
