@@ -329,7 +329,7 @@ def test_plays_an_episode_with_the_values_of_all_operators(page: playwright.Page
     page.select_option("#policy", "C101-20-paper")
     page.select_option("#episode-instance", "C101")
     page.get_by_role("button", name="Play the episode").click()
-    expect(page.locator(".episode-body")).to_be_visible()
+    expect(page.locator(".episode-body")).to_be_visible(timeout=2 * PATIENCE)
     destroys = page.locator(".q-values").first
     assert destroys.locator("tr").count() >= 2
     expect(destroys.locator("tr.chosen")).to_have_count(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from neuralns.mdp.lanes import Lanes
 from neuralns.mdp.mdp import episode_seeds, make_mdp
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.solution import Solution
-from neuralns.selection.policy import PolicySelector
+from neuralns.selection.policy import NETWORKS, PolicySelector
 from neuralns.selection.policy_file import bundled_policies, read_policy
 from neuralns.selection.selector import DESTROY, new_memory_of
 from neuralns.studio.describe import number
@@ -21,13 +22,19 @@ CUSTOMERS = 20
 MOST_CUSTOMERS, MOST_PAIRS = 100, 50
 
 
+@cache
+def episode_policies() -> tuple[str, ...]:
+    """Return the bundled policies that play episodes; others steer searches only."""
+    return tuple(name for name in bundled_policies() if read_policy(name).network in NETWORKS)
+
+
 def play_episode(policy: str, instance: str, seed: int, customers: int = CUSTOMERS, budget: int = 10) -> str:
     """Return an episode of a bundled policy on the first customers of a bundled instance, as JSON.
 
     The policy is greedy; the setting, the portfolio and the destroy scale are those that it was trained with.
     """
-    if policy not in bundled_policies():
-        raise InputError(f"policy {policy!r:.60} is not known; choose {', '.join(bundled_policies())}.")
+    if policy not in episode_policies():
+        raise InputError(f"policy {policy!r:.60} is not known; choose {', '.join(episode_policies())}.")
     if instance not in bundled_names():
         raise InputError(f"instance {instance!r:.60} is not the name of a bundled instance.")
     for name, value, most in (("customers", customers, MOST_CUSTOMERS), ("budget", budget, MOST_PAIRS)):

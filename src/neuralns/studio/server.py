@@ -21,10 +21,9 @@ from neuralns.operators.portfolio import portfolio_names
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.instance import OBJECTIVES
 from neuralns.problem.variant import in_words
-from neuralns.selection.default import BUNDLED
-from neuralns.selection.policy_file import bundled_policies
 from neuralns.studio import page, schema
 from neuralns.studio.downloads import FORMATS
+from neuralns.studio.episodes import episode_policies
 from neuralns.studio.guard import Access, Guard, read_body
 from neuralns.studio.jobs import Jobs, RefusedError, as_json
 from neuralns.studio.limits import Limits
@@ -135,7 +134,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
             "objectives": list(OBJECTIVES),
             "portfolios": list(portfolio_names()),
             "instances": await asyncio.to_thread(_instances),
-            "policies": [name for name in bundled_policies() if name != BUNDLED],
+            "policies": list(episode_policies()),
             "formats": [*FORMATS, "trace"],
             "tiles": access.tiles,
         }
