@@ -22,6 +22,7 @@ ROOMS = (
     "learning",
     "experiments",
     "reproduction",
+    "studio",
     "cli",
 )
 # Modules beside the rooms, and the first room that may import them; pictures need solutions.

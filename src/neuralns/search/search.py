@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ class Progress:
     """Where a search stands, as callbacks see it between two segments.
 
     Costs are those of the routes; ``unserved`` customers, of the best solution, could be served if there were room, and
-    are not so far.
+    are not so far. ``search`` is the search itself, for those who look closer; None of several workers.
     """
 
     instance: Instance
@@ -74,6 +74,7 @@ class Progress:
     uses: dict[str, int]
     workers: int = 1
     unserved: int = 0
+    search: Search | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -102,11 +103,13 @@ class Search:
     """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
     ``on_best`` is called at every new best solution, in the middle of a segment if need be. ``in_python`` says whether
-    a controller is being asked or told. Segments end about when the clock shows ``until``.
+    a controller is being asked or told. Segments end about when the clock shows ``until``. ``control`` is what a
+    controller has set last, and what it saw.
     """
 
     in_python = False
     until = math.inf
+    control: tuple[View, Setting] | None = None
 
     def __init__(
         self,
@@ -114,9 +117,10 @@ class Search:
         seed: np.random.SeedSequence,
         begin: float,
         on_best: Callable[[Search], object] | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.setup = setup
-        self._begin = begin
+        self._begin, self._clock = begin, time.perf_counter if clock is None else clock
         self._on_best = on_best
         instance, portfolio, selector, first = setup.instance, setup.portfolio, setup.selector, setup.initial
         history = portfolio.uses_history or selector.uses_history
@@ -181,6 +185,11 @@ class Search:
         )  # fmt: skip
 
     @property
+    def memory(self) -> Struct:
+        """What the selector remembers."""
+        return self._memory
+
+    @property
     def iteration(self) -> int:
         """Iterations done."""
         return int(self._status.iteration)
@@ -205,13 +214,37 @@ class Search:
     @property
     def elapsed(self) -> float:
         """Seconds since the clock was started."""
-        return time.perf_counter() - self._begin
+        return self._clock() - self._begin
 
     @property
     def pair_counts(self) -> npt.NDArray[np.int64]:
         """How often each pair was used, accepted, better, best: a row of pairs for each destroy operator."""
         portfolio = self.setup.portfolio
         return np.asarray(self._run.pair_counts).reshape(len(portfolio.destroys), len(portfolio.repairs), 4)
+
+    @property
+    def pair_gains(self) -> npt.NDArray[np.float64]:
+        """By how much each pair has lowered the current cost, likewise."""
+        return np.asarray(self._run.pair_gains).reshape(self.pair_counts.shape[:2])
+
+    @property
+    def pair_seconds(self) -> npt.NDArray[np.float64]:
+        """Time that each pair took, likewise, estimated from some of its iterations."""
+        uses, times = self.pair_counts[:, :, loop.USED], np.asarray(self._run.pair_times)
+        mean = times[:, 1].sum() / max(1.0, times[:, 0].sum()) or 1.0
+        ticks = np.where(times[:, 0] > 0, times[:, 1] / np.maximum(times[:, 0], 1.0), mean).reshape(uses.shape) * uses
+        return np.asarray(ticks * (self.elapsed / (ticks.sum() or 1.0)))
+
+    @property
+    def acceptance(self) -> float:
+        """Share of the candidates accepted of late."""
+        return float(self._status.acceptance)
+
+    @property
+    def removed(self) -> list[int]:
+        """The customers that the last iteration removed."""
+        found: list[int] = self._state.removed[: self._status.quota].tolist()
+        return found
 
     @property
     def destroy_counts(self) -> npt.NDArray[np.int64]:
@@ -349,11 +382,13 @@ class Search:
         begin = time.perf_counter()
         self._next_question = self.iteration + self._every
         self._status.running, self.in_python = CHOOSING, True
-        setting = self._called(controller.control, self._view(self._seen))
+        view = self._view(self._seen)
+        setting = self._called(controller.control, view)
         self._seen = self._seen_so_far()
         self.in_python = False
         if setting is not None:
             self._set(setting)
+            self.control = view, setting
         self._asking += time.perf_counter() - begin
 
     def _tell(self, controller: Controller) -> None:
@@ -424,6 +459,7 @@ class Search:
             self._status.temperature,
             dict(zip(self.setup.portfolio.names, uses, strict=True)),
             unserved=int(self._run.left_out),
+            search=self,
         )
 
     @property

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
+from neuralns.search.pausing import Clock
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_for
@@ -55,6 +55,7 @@ def solve(
     objective: str | None = None,
     callbacks: Iterable[Callback] = (),
     on_best: OnBest | None = None,
+    clock: Clock | None = None,
 ) -> Result:
     """Search for short routes by adaptive large neighbourhood search.
 
@@ -96,6 +97,8 @@ def solve(
     on_best
         Called at every new best solution with it and a `Progress`; if it returns True, the search ends with the segment
         of some 50 ms. With several workers it is called for those that the workers tell of, some ten times a second.
+    clock
+        The clock that counts the time: one that is paused in a callback stops the search until it goes on.
 
     Examples
     --------
@@ -168,7 +171,8 @@ def solve(
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
     prepare(operators, selector, acceptance, stop, instance)
     with Interrupts() as interrupts:
-        begin = perf_counter()
+        clock = Clock() if clock is None else clock
+        begin = clock()
         setup = make_setup(
             instance,
             stop,
@@ -202,7 +206,7 @@ def solve(
             hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
 
             def start(hook: Callable[[Search], object] | None) -> Search:
-                return Search(setup, search_seeds[0], begin, hook)
+                return Search(setup, search_seeds[0], begin, hook, clock)
 
             with Supervised(start, hook) as supervised:
                 search = supervised.search
@@ -220,12 +224,18 @@ def solve(
             times = [search.decision_times]
         else:
             best, messages, reason = run_in_parallel(
-                setup, search_seeds, begin, watch, None if on_best is None else tell_best, lambda: interrupts.again
+                setup,
+                search_seeds,
+                begin,
+                watch,
+                None if on_best is None else tell_best,
+                lambda: interrupts.again,
+                clock,
             )
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             counts = np.sum([message.counts for message in messages], axis=0)
-        runtime = perf_counter() - begin
+        runtime = clock() - begin
     if isinstance(reason, GivenUpError):
         warnings.warn(reason.but("this is the best found before"), InputWarning, stacklevel=2)
         reason = reason.reason

@@ -57,6 +57,11 @@ _NAMED: dict[str, Callable[[], Selector]] = {
 }
 
 
+def plain_names() -> tuple[str, ...]:
+    """Return the names that stand for themselves: neither for a file nor for a policy."""
+    return tuple(_NAMED)
+
+
 def selector_named(
     name: str,
     temperature: float | None = None,
