@@ -104,6 +104,16 @@ def start(page: playwright.Page, seconds: float, instance: str = "E-n51-k5") -> 
     page.click("#start")
 
 
+def drop(page: playwright.Page, name: str, text: str) -> None:
+    page.evaluate(
+        """([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));
+        for (const kind of ["dragenter", "dragover", "drop"])
+          document.body.dispatchEvent(
+            new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }""",
+        [name, text],
+    )
+
+
 def wait_for(page: playwright.Page, state: str, count: int = 1) -> None:
     expect(page.locator(f".pane .badge[data-state={state}]")).to_have_count(count, timeout=PATIENCE)
 
@@ -146,13 +156,7 @@ def test_opens_a_file_that_is_dropped_and_shows_names_as_text(page: playwright.P
     markup = "<img src=x onerror=\"document.title='broken'\">"
     content["name"] = markup
     content["names"] = [f"{markup}{node}" for node in range(16)]
-    page.evaluate(
-        """([name, text]) => { const data = new DataTransfer(); data.items.add(new File([text], name));
-        for (const kind of ["dragenter", "dragover", "drop"])
-          document.body.dispatchEvent(
-            new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }""",
-        [f"{markup}.json", json.dumps(content)],
-    )
+    drop(page, f"{markup}.json", json.dumps(content))
     expect(page.locator("#drop-title")).to_have_text(f"{markup}.json")
     page.fill("#time", "0.5")
     page.click("#start")
@@ -163,6 +167,29 @@ def test_opens_a_file_that_is_dropped_and_shows_names_as_text(page: playwright.P
     expect(page.locator(".stops td").filter(has_text="<img").first).to_be_visible()
     assert page.locator(".pane img, .choices img, #toast img").count() == 0
     assert page.title() == "neuralns studio"
+
+
+def test_a_file_says_itself_what_its_costs_are(page: playwright.Page) -> None:
+    jobs = [{"id": place, "location": [2.3 + 0.01 * place, 48.8 + 0.02 * (place % 3)]} for place in range(1, 7)]
+    depot = [2.35, 48.86]
+    vehicles = [{"id": 1, "start": depot, "end": depot, "costs": {"fixed": 1000}}, {"id": 2, "start": depot}]
+    drop(page, "day.json", json.dumps({"vehicles": vehicles, "jobs": jobs}))
+    expect(page.locator("#objective option:checked")).to_have_text("as the file says")
+    page.fill("#time", "0.5")
+    page.click("#start")
+    wait_for(page, "done")
+    expect(page.locator("#form-problem")).to_be_hidden()
+    expect(page.locator(".chip").first).to_contain_text("selector auto")
+    with page.expect_download() as saved:
+        page.locator(".menu summary").click()
+        page.locator("[data-format=vroom]").click()
+    answer = json.loads(Path(saved.value.path()).read_text())
+    assert [route["vehicle"] for route in answer["routes"]] == [2]
+
+
+def test_the_default_is_compared_with_another_selector(page: playwright.Page) -> None:
+    assert page.locator("#selector option").first.inner_text() == "auto (the default)"
+    assert (page.input_value("#selector"), page.input_value("#rival")) == ("auto", "random")
 
 
 def test_says_what_is_wrong_with_a_file(page: playwright.Page) -> None:

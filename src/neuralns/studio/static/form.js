@@ -5,6 +5,7 @@ import { number, plural } from "./format.js";
 
 const BINARY = /\.(xlsx|xls|ods)$/i;
 const SHEET = /\.(csv|tsv)$/i;
+const RIVALS = ["random", "roulette"];
 const field = (name) => find(`#${name}`);
 
 export class Form {
@@ -41,10 +42,11 @@ export class Form {
       ...[...groups].map(([label, options]) => make("optgroup", { label }, ...options)),
     );
     if (about.instances.some(({ name }) => name === "X-n110-k13")) field("instance").value = "X-n110-k13";
-    field("selector").replaceChildren(...about.selectors.map((name) => option(name)));
-    field("rival").replaceChildren(...about.selectors.map((name) => option(name)));
-    field("rival").selectedIndex = Math.min(1, about.selectors.length - 1);
-    field("objective").replaceChildren(...about.objectives.map((name) => option(name)));
+    const selectors = () => about.selectors.map((name) => option(name, name === "auto" ? "auto (the default)" : name));
+    field("selector").replaceChildren(...selectors());
+    field("rival").replaceChildren(...selectors());
+    field("rival").value = RIVALS.find((name) => about.selectors.includes(name)) ?? about.selectors.at(-1);
+    field("objective").replaceChildren(option("", "as the file says"), ...about.objectives.map((name) => option(name)));
     field("portfolio").replaceChildren(option("", "those for the instance"), ...(about.portfolios ?? []).map((name) => option(name)));
     const { limits = {} } = about;
     if (limits.seconds) field("time").max = limits.seconds;
@@ -116,9 +118,9 @@ export class Form {
   }
 
   options(selector) {
-    const options = { time: Number(field("time").value), seed: Number(field("seed").value), selector, objective: field("objective").value };
+    const options = { time: Number(field("time").value), seed: Number(field("seed").value), selector };
     options.workers = Number(field("workers").value);
-    if (field("portfolio").value) options.portfolio = field("portfolio").value;
+    for (const name of ["objective", "portfolio"]) if (field(name).value) options[name] = field(name).value;
     if (field("slow").checked) options.slow = true;
     if (field("leave").checked) options.stop_with_client = true;
     return options;
@@ -147,9 +149,9 @@ export class Form {
       this.dropped = instance;
       this.showDropped("from the link, ready to start");
     }
-    for (const name of ["time", "seed", "selector", "objective", "workers", "portfolio"]) {
-      if (options[name] !== undefined) field(name).value = options[name];
-    }
+    for (const name of ["time", "seed", "workers"]) if (options[name] !== undefined) field(name).value = options[name];
+    choose("selector", options.selector ?? "auto");
+    for (const name of ["objective", "portfolio"]) choose(name, options[name] ?? "");
     field("slow").checked = Boolean(options.slow);
     toast("The choices are those of the link. Start runs it again.");
     field("start").focus();
@@ -159,6 +161,13 @@ export class Form {
     field("form-problem").hidden = !sentence;
     write(field("form-problem"), sentence ?? "");
   }
+}
+
+/** Choose a value of a list; one that is not offered, as a mix of objectives, is added. */
+function choose(name, value) {
+  const list = field(name);
+  if (![...list.options].some((option) => option.value === value)) list.append(make("option", { value }, value));
+  list.value = value;
 }
 
 function decode(bytes) {

@@ -174,7 +174,7 @@ export class Pane {
   writeChips() {
     const { options } = this.run;
     const found = this.run.result?.selector;
-    const told = [`selector ${this.run.selector}${this.run.selector === "auto" && found ? ` (${found})` : ""}`, options.objective && options.objective !== "distance" && `objective ${options.objective}`];
+    const told = [`selector ${this.run.selector}${this.run.selector === "auto" && found ? ` (${found})` : ""}`, options.objective && `objective ${options.objective}`];
     told.push(`seed ${options.seed ?? 0}`, options.workers > 1 && `${options.workers} cores`, options.portfolio && `portfolio ${options.portfolio}`, options.slow && "slow motion");
     const text = told.filter(Boolean);
     if (this.chipText === text.join()) return;
@@ -225,17 +225,20 @@ export class Pane {
 
   async togglePace() {
     const slow = !this.run.options.slow;
-    await this.order(slow ? "slow" : "fast");
+    if (!(await this.order(slow ? "slow" : "fast"))) return;
     this.run.options.slow = slow;
     if (!slow) this.run.step = null;
     this.heard("step");
   }
 
+  /** Ask for something; tells whether the server does it. */
   async order(verb) {
     try {
       await this.run.order(verb);
+      return true;
     } catch (problem) {
       toast(problem.message, true);
+      return false;
     }
   }
 
