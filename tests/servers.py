@@ -92,7 +92,7 @@ class Served:
 
     def process(self, job: str) -> int:
         """Return the number of the process of a job."""
-        child = self.jobs.get(job).child
+        child = self.jobs._jobs[job].child
         assert child is not None
         self.until(lambda: child.process)
         assert child.process is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,16 +87,23 @@ def make_limits(
         "seconds": seconds,
         "default_seconds": default_seconds,
         "customers": customers,
-        "bytes": None if megabytes is None else int(megabytes * 2**20),
+        "bytes": _bytes(megabytes, 2**20),
         "jobs": jobs,
         "waiting": waiting,
         "workers": workers,
-        "memory": None if memory is None else int(memory * 2**30),
+        "memory": _bytes(memory, 2**30),
     }
     stated = {name: value for name, value in given.items() if value is not None}
     if seconds is not None and default_seconds is None:
         stated["default_seconds"] = min(usual.default_seconds, seconds)
     return Limits(**stated)  # type: ignore[arg-type]
+
+
+def _bytes(amount: float | None, unit: int) -> float | None:
+    """Return an amount in bytes, whole ones where it is a number at all."""
+    if amount is None or not math.isfinite(amount):
+        return amount
+    return int(amount * unit)
 
 
 def announce(address: str) -> None:

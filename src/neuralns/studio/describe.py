@@ -15,9 +15,9 @@ from neuralns.problem.variant import in_words
 from neuralns.studio.request import Request
 
 
-def number(value: float) -> float | None:
+def number(value: float | None) -> float | None:
     """Return a number as JSON has it, which knows neither infinities nor what is not a number."""
-    return round(float(value), 6) if math.isfinite(value) else None
+    return None if value is None or not math.isfinite(value) else round(float(value), 6)
 
 
 def describe_instance(request: Request) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def describe_instance(request: Request) -> dict[str, Any]:
             for place, kind in enumerate(instance.types)
         ],
         "clock": instance.clock,
-        "best_known": instance.best_known,
+        "best_known": number(instance.best_known),
         "vroom": request.vroom is not None,
     }
 

@@ -15,6 +15,7 @@ from neuralns.problem.formats.sol import sol_text
 from neuralns.problem.formats.vroom_output import vroom_answer_text
 from neuralns.problem.solution import Solution
 from neuralns.studio.describe import degrees_by_node, describe_timetable
+from neuralns.studio.describe import number as finite
 from neuralns.studio.request import Request
 
 
@@ -48,7 +49,7 @@ def _geojson(request: Request, solution: Solution) -> str:
             "route": number,
             "vehicle": instance.type_name(kind),
             "stops": [instance.label(node) for node in route],
-            "cost": solution.route_cost(number - 1),
+            "cost": finite(solution.route_cost(number - 1)),
         }
         features.append({"type": "Feature", "geometry": shape, "properties": facts})
     served = {node: number for number, route in enumerate(solution.routes, 1) for node in route}
@@ -58,7 +59,11 @@ def _geojson(request: Request, solution: Solution) -> str:
         if not depot:
             facts["route"] = served.get(node)
         features.append({"type": "Feature", "geometry": {"type": "Point", "coordinates": place}, "properties": facts})
-    return json.dumps({"type": "FeatureCollection", "features": features}) + "\n"
+    return json.dumps({"type": "FeatureCollection", "features": features}, allow_nan=False) + "\n"
+
+
+def _timetable(request: Request, solution: Solution) -> str:
+    return json.dumps(describe_timetable(solution), allow_nan=False)
 
 
 def _png(request: Request, solution: Solution) -> str:
@@ -85,6 +90,6 @@ _FORMATS: dict[str, tuple[str, Maker]] = {
     "png": ("image/png", _png),
     "svg": ("image/svg+xml", _svg),
     "geojson": ("application/geo+json", _geojson),
-    "timetable": ("application/json", lambda request, solution: json.dumps(describe_timetable(solution))),
+    "timetable": ("application/json", _timetable),
 }
 FORMATS = tuple(_FORMATS)

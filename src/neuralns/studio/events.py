@@ -141,4 +141,4 @@ class EventLog:
 
 
 def _text(content: dict[str, Any] | None) -> str:
-    return json.dumps(content, separators=(",", ":"))
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)

@@ -92,13 +92,20 @@ class Guard:
     def _refusal(self, scope: Message, headers: dict[str, str], allowed: bool) -> tuple[int, str] | None:
         """Return why a request is not let through, or None."""
         access = self.access
-        host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        try:
+            host = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+            page = urlsplit(headers.get("origin", "")).netloc
+        except ValueError:
+            return 400, "the request's host or origin is not an address."
         if access.token is None and access.hosts is not None and host not in access.hosts:
             return 403, f"host {host!r:.60} is not a name of this server."
         origin = headers.get("origin")
-        if origin is not None and not allowed and urlsplit(origin).netloc != headers.get("host"):
+        if origin is not None and not allowed and page != headers.get("host"):
             return 403, f"pages of {origin!r:.60} may not call this server."
         is_open = scope["method"] in ("GET", "HEAD") and (scope["path"] in OPEN or scope["path"].startswith("/static/"))
+        # Pictures and links of pages elsewhere come without an origin.
+        if headers.get("sec-fetch-site") == "cross-site" and not allowed and not is_open:
+            return 403, "pages of other sites may not call this server."
         if access.token is None or is_open:
             return None
         kind, _, given = headers.get("authorization", "").partition(" ")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from neuralns.errors import InputError
+from neuralns.search.solve import TRIALS_SHARE
 from neuralns.studio.children import Child, Nurse
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, read_job
@@ -31,6 +32,8 @@ WATCH_SECONDS = 1.0
 MOST_RECALLED = 200
 MAKERS = 2
 """Processes at a time that make downloads, timetables and episodes."""
+MOST_MADE = 20
+"""How many of these may be asked for at a time; most of them wait."""
 
 
 class RefusedError(Exception):
@@ -54,7 +57,8 @@ class Jobs:
         self._line: list[Job] = []
         self._running: set[Job] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._makers = asyncio.Semaphore(MAKERS)
+        self._makers, self._made = asyncio.Semaphore(MAKERS), 0
+        self._writing: dict[Job, asyncio.Task[None]] = {}
         self.closing = False
 
     def start(self) -> None:
@@ -76,27 +80,33 @@ class Jobs:
 
     def close(self) -> None:
         """End everything; of searches that still run, the best so far is kept if there is a folder."""
+        unwritten = [*self._writing, *self._running]
         for task in self._tasks:
             task.cancel()
         for job in self._running:
             job.set_state(STOPPED)
-            self._keep(job)
+        if self.folder is not None:
+            for job in unwritten:
+                _write(job, self.folder)
         self.nurse.close()
 
     def listed(self) -> list[Facts]:
         """Return all jobs in brief, the newest first."""
-        return [job.brief(self.place_of(job)) for job in reversed(self._jobs.values())]
+        jobs = sorted(self._jobs.values(), key=lambda job: job.created, reverse=True)
+        return [job.brief(self.place_of(job)) for job in jobs]
 
     def told(self, job: Job) -> Facts:
         """Return what is told of a job."""
         return job.told(self.place_of(job))
 
-    def get(self, name: str) -> Job:
+    async def get(self, name: str) -> Job:
         """Return a job by its number."""
         found = self._jobs.get(name)
         if found is None and self.folder is not None:
             with suppress(InputError):
-                found = read_job(self.folder, name)
+                found = await asyncio.to_thread(read_job, self.folder, name)
+            if found is not None:
+                found = self._jobs.setdefault(name, found)
         if found is None:
             raise RefusedError(404, "there is no such job; those that have ended are kept for a while only.")
         return found
@@ -164,10 +174,11 @@ class Jobs:
         child.kill()
         child.close()
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def _advance(self) -> None:
         """Let those in line begin for whom there is room, and tell the others their places."""
@@ -175,7 +186,7 @@ class Jobs:
         for job in ready[: max(0, self.limits.jobs - len(self._running))]:
             self._line.remove(job)
             self._running.add(job)
-            job.heard_at = time.time()
+            job.heard_at = time.monotonic()
             job.set_state(RUNNING)
             assert job.child is not None
             job.child.send({"do": "go"})
@@ -186,7 +197,7 @@ class Jobs:
     async def _listen(self, job: Job, child: Child, messages: AsyncIterator[Facts]) -> None:
         """Take in what a job's process tells, until it ends."""
         async for message in messages:
-            job.heard_at = time.time()
+            job.heard_at = time.monotonic()
             self._take(job, message.pop("kind"), message)
             if job.is_over:
                 break
@@ -195,6 +206,8 @@ class Jobs:
             status = await child.ended
             if job.stopped_at is not None:
                 self._end(job, STOPPED)
+            elif job.silent_for is not None:
+                self._end(job, FAILED, f"the process of this search gave no sign for {job.silent_for:g} s.")
             else:
                 how = f"signal {-status}" if status < 0 else f"status {status}"
                 self._end(job, FAILED, f"the process of this search ended unexpectedly ({how}).")
@@ -231,9 +244,10 @@ class Jobs:
         self._advance()
 
     def _keep(self, job: Job) -> None:
+        """Have a job that has ended be written, beside all else."""
         if self.folder is not None and job.kind == "solve":
-            with suppress(InputError):
-                job.write(self.folder)
+            task = self._writing[job] = self._begin(asyncio.to_thread(_write, job, self.folder))
+            task.add_done_callback(lambda _: self._writing.pop(job, None))
 
     def order(self, job: Job, what: str, **more: Any) -> None:
         """Have a running job do something."""
@@ -247,7 +261,7 @@ class Jobs:
         """End a job; what it has found is kept."""
         if job.is_over or job.child is None:
             return
-        job.stopped_at = job.stopped_at or time.time()
+        job.stopped_at = job.stopped_at or time.monotonic()
         if job.state == WAITING:
             self._end(job, STOPPED)
             self._drop(job.child)
@@ -261,6 +275,8 @@ class Jobs:
         """Stop a job and forget it."""
         self.stop(job)
         await job.ended.wait()
+        if job in self._writing:
+            await asyncio.wait([self._writing[job]])
         self._jobs.pop(job.id, None)
         if self.folder is not None:
             (self.folder / f"{job.id}.json").unlink(missing_ok=True)
@@ -272,13 +288,20 @@ class Jobs:
         start = {key: job.best[key] for key in ("routes", "vehicles")}
         return await self.submit(zlib.decompress(job.body), "solve", start, (job.changes or {}) | changes)
 
-    async def make(self, order: Facts, body: bytes = b"", seconds: float = READING_SECONDS) -> Facts:
-        """Have a process make something within some seconds, and return it."""
-        async with self._makers:
-            child = await self._child(order, body)
-            found = await self._first(child, child.messages(), seconds)
-            child.close()
-            return found
+    async def make(self, order: Facts, packed: bytes | None = None, seconds: float = READING_SECONDS) -> Facts:
+        """Have a process make something, of a request that is compressed, within some seconds, and return it."""
+        if self._made >= MOST_MADE:
+            sentence = f"{self._made} downloads are being made or wait, which is all that this server takes; try later."
+            raise RefusedError(429, sentence, **{"Retry-After": "5"})
+        self._made += 1
+        try:
+            async with self._makers:
+                child = await self._child(order, b"" if packed is None else zlib.decompress(packed))
+                found = await self._first(child, child.messages(), seconds)
+                child.close()
+                return found
+        finally:
+            self._made -= 1
 
     async def episode(self, asked: Facts) -> Facts:
         """Return an episode; what plays it may have to be compiled."""
@@ -289,7 +312,8 @@ class Jobs:
         if job.best is None:
             raise RefusedError(409, "this search has found nothing yet.")
         solution = {key: job.best[key] for key in ("routes", "vehicles")}
-        return await self.make({"task": "make", "solution": solution, "format": name}, zlib.decompress(job.body))
+        order = {"task": "make", "changes": job.changes, "solution": solution, "format": name}
+        return await self.make(order, job.body)
 
     async def _watch(self) -> None:
         """See to it, from time to time, that nothing takes too long."""
@@ -300,7 +324,7 @@ class Jobs:
             self._tidy()
 
     def _look_after(self, job: Job) -> None:
-        now = time.time()
+        now = time.monotonic()
         alone = job.listeners == 0 and now - job.alone_since > CLIENT_SECONDS
         if job.child is None or job.is_over:
             return
@@ -311,14 +335,16 @@ class Jobs:
         elif job.state == PAUSED and now - job.heard_at > self.limits.keep_seconds:
             self.stop(job)
         elif job.state == RUNNING:
-            silent = LOADING_SECONDS if job.progress is None else SILENT_SECONDS
+            silent = SILENT_SECONDS if job.progress is not None else _loading_seconds(job)
             if now - job.heard_at > silent:
+                job.silent_for = silent
                 job.child.kill()
 
     def _tidy(self) -> None:
         """Forget jobs that ended long ago, and more of them where they take too much memory."""
         now, taken = time.time(), sum(job.bytes for job in self._jobs.values())
-        for job in [job for job in self._jobs.values() if job.is_over and job.listeners == 0]:
+        unused = [job for job in self._jobs.values() if job.is_over and job.listeners == 0 and job not in self._writing]
+        for job in unused:
             assert job.ended_at is not None
             is_old = self.folder is None and now - job.ended_at > self.limits.keep_seconds
             if is_old or taken > self.limits.kept_bytes:
@@ -332,4 +358,15 @@ class Jobs:
 
 def as_json(content: Any) -> bytes:
     """Return the text of JSON."""
-    return json.dumps(content, separators=(",", ":")).encode()
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _write(job: Job, folder: Path) -> None:
+    with suppress(InputError):
+        job.write(folder)
+
+
+def _loading_seconds(job: Job) -> float:
+    """Return the longest that a job may say nothing at first: some try out pairs of operators before they begin."""
+    tries = job.options.get("selector") == "best-fixed"
+    return LOADING_SECONDS + (TRIALS_SHARE * float(job.options["time"]) if tries else 0.0)

@@ -9,6 +9,7 @@ from typing import Any
 from neuralns.errors import InputError
 
 CORES = os.cpu_count() or 1
+LARGEST = 2**53
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ class Limits:
         for name, value in asdict(self).items():
             if not value > 0 and not (name == "waiting" and value == 0):
                 raise InputError(f"limit {name} {value} must be above 0.")
+            if value >= LARGEST:
+                raise InputError(f"limit {name} {value} is too large.")
+        if self.default_seconds > self.seconds:
+            raise InputError(
+                f"limit default_seconds {self.default_seconds:g} must not be above limit seconds {self.seconds:g}."
+            )
 
     def told(self) -> dict[str, Any]:
         """Return what clients are told of."""

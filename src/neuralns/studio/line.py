@@ -18,7 +18,7 @@ class Line:
 
     def send(self, kind: str, **content: Any) -> None:
         """Tell the server."""
-        text = json.dumps({"kind": kind, **content}, separators=(",", ":"))
+        text = json.dumps({"kind": kind, **content}, separators=(",", ":"), allow_nan=False)
         try:
             self._connection.sendall(text.encode() + b"\n")
         except OSError:

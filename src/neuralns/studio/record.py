@@ -23,6 +23,11 @@ ENDED = (DONE, FAILED, STOPPED)
 MOST_IMPROVEMENTS = 300
 """Improvements that are kept; of more, every other one of the older half is dropped."""
 NAME = re.compile(r"[0-9a-f]{16}")
+KEPT = (
+    *("id", "kind", "start", "changes", "state", "name", "options", "notes", "error", "progress", "best", "result"),
+    *("created", "ended_at"),
+)
+"""What a file says of a job as it is, beside what is packed."""
 
 Facts = dict[str, Any]
 
@@ -53,7 +58,10 @@ class Job:
     start, changes
         The solution to start from, and other options than the request has.
     listeners
-        How many listen to its events, and ``alone_since`` when the last one left.
+        How many listen to its events, and ``alone_since`` when the last one left or asked where it stands.
+    heard_at, stopped_at, silent_for
+        When its process was last heard of, when it was told to stop, and how long it was silent when it was ended for
+        that; by a clock that nobody sets.
     """
 
     def __init__(self, kind: str, body: bytes, start: Facts | None = None, changes: Facts | None = None) -> None:
@@ -75,11 +83,12 @@ class Job:
         self.events = EventLog()
         self.child: Child | None = None
         self.created = time.time()
-        self.heard_at = self.created
+        self.heard_at = time.monotonic()
         self.stopped_at: float | None = None
+        self.silent_for: float | None = None
         self.ended_at: float | None = None
         self.ended = asyncio.Event()
-        self.listeners, self.alone_since = 0, self.created
+        self.listeners, self.alone_since = 0, self.heard_at
 
     @property
     def is_over(self) -> bool:
@@ -98,11 +107,15 @@ class Job:
     def leave(self) -> None:
         """Take note that one who listened has left."""
         self.listeners -= 1
-        self.alone_since = time.time()
+        self.be_seen()
+
+    def be_seen(self) -> None:
+        """Take note that somebody has just listened or asked."""
+        self.alone_since = time.monotonic()
 
     def take_instance(self, content: Facts) -> None:
         """Keep what is drawn of the instance."""
-        self.instance = zlib.compress(json.dumps(content).encode())
+        self.instance = zlib.compress(json.dumps(content, allow_nan=False).encode())
 
     def set_state(self, state: str, **more: Any) -> None:
         """Be in a state, and tell."""
@@ -125,7 +138,7 @@ class Job:
             whole["routes"] = [changed.get(str(place)) or before[place] for place in range(count)]
         self.best = whole
         parts = {key: whole[key] for key in ("routes", "vehicles", "unserved", "skipped")}
-        packed = zlib.compress(json.dumps(parts, separators=(",", ":")).encode(), 1)
+        packed = zlib.compress(json.dumps(parts, separators=(",", ":"), allow_nan=False).encode(), 1)
         self.improvements[content["index"]] = Improvement(brief, packed)
         if len(self.improvements) > MOST_IMPROVEMENTS:
             for index in list(self.improvements)[1 : MOST_IMPROVEMENTS // 2 : 2]:
@@ -165,11 +178,10 @@ class Job:
     def write(self, folder: Path) -> None:
         """Keep it in a file."""
         packed = {name: base64.b64encode(getattr(self, name)).decode() for name in ("body", "instance", "trace")}
-        plain = ("id", "kind", "state", "name", "options", "notes", "error", "progress", "best", "result", "created")
-        content = {name: getattr(self, name) for name in plain} | packed | {"ended_at": self.ended_at}
+        content = {name: getattr(self, name) for name in KEPT} | packed
         content["improvements"] = [each.content for each in self.improvements.values()]
         content["events"] = self.events.to_json()
-        write_text(folder / f"{self.id}.json", json.dumps(content))
+        write_text(folder / f"{self.id}.json", json.dumps(content, allow_nan=False))
 
 
 def read_job(folder: Path, name: str) -> Job | None:

@@ -120,17 +120,22 @@ def read_request(body: bytes, limits: Limits) -> Request:
     if changes:
         instance = replace(instance, **changes, best_known=None)  # type: ignore[arg-type]
     check_size(instance, limits)
-    if vroom is not None and options.objective is not None:
-        raise InputError("options: objective does not go with VROOM's JSON, which says all costs itself.")
-    check_choices(options, instance)
-    return Request(instance, options, vroom, text, ignore)
+    return _checked(Request(instance, options, vroom, text, ignore))
 
 
 def change_options(request: Request, changes: Mapping[str, Any], limits: Limits) -> Request:
     """Return a request with some other options, within the server's limits."""
     if not changes:
         return request
-    return replace(request, options=read_options({**asdict(request.options), **changes}, limits))
+    return _checked(replace(request, options=read_options({**asdict(request.options), **changes}, limits)))
+
+
+def _checked(request: Request) -> Request:
+    """Return a request, refused where its options do not go with what is to be solved."""
+    if request.vroom is not None and request.options.objective is not None:
+        raise InputError("options: objective does not go with VROOM's JSON, which says all costs itself.")
+    check_choices(request.options, request.instance)
+    return request
 
 
 def parse(body: bytes) -> dict[str, Any]:
@@ -175,7 +180,8 @@ def read_options(given: Any, limits: Limits) -> Options:
         right = isinstance(value, KINDS[key]) and (KINDS[key] == (bool,) or not isinstance(value, bool))
         if not right:
             raise InputError(f"options: {key} {value!r:.60} must be {WORDS[KINDS[key][-1]]}.")
-    options = Options(**{"time": limits.default_seconds, **stated})
+    usual = limits.default_seconds if stated.get("iterations") is None else limits.seconds
+    options = Options(**{"time": usual, **stated})
     if not (0 <= options.time <= limits.seconds and math.isfinite(options.time)):
         raise InputError(
             f"options: time {options.time!s:.20} must be from 0 to the {limits.seconds:g} s of this server."

@@ -18,14 +18,14 @@ def _kind(name: str, text: str) -> dict[str, str]:
 
 OPTIONS = {
     "time": _kind("number", "seconds to search"),
-    "iterations": _kind("integer", "iterations to search, if that is less"),
+    "iterations": _kind("integer", "iterations to search, and no more seconds than time or the server allows"),
     "seed": _kind("integer", "same seed and same number of iterations, same routes"),
     "selector": _kind("string", "how operators are chosen; names are in /api/about"),
     "objective": _kind("string", "distance, duration, vehicles, or weights"),
     "portfolio": _kind("string", "which operators"),
     "workers": _kind("integer", "processes that search at once"),
     "slow": _kind("boolean", "tell of every iteration, two a second"),
-    "stop_with_client": _kind("boolean", "end when nobody has listened to the events for ten seconds"),
+    "stop_with_client": _kind("boolean", "end when nobody has listened or asked for ten seconds"),
 }
 INSTANCE = {
     "name": _kind("string", "a bundled instance"),

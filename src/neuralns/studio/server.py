@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +28,7 @@ from neuralns.studio.episodes import episode_policies
 from neuralns.studio.guard import Access, Guard, read_body
 from neuralns.studio.jobs import Jobs, RefusedError, as_json
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import PAUSED, Facts, Job
+from neuralns.studio.record import WAITING, Facts, Job
 from neuralns.studio.request import offered_selectors
 from neuralns.studio.vroom import code_of
 
@@ -150,25 +151,27 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
 
     @app.get("/jobs/{name}", summary="Where a search stands, and its best routes so far")
     async def state(name: str) -> Response:
-        return _json(jobs.told(jobs.get(name)))
+        job = await jobs.get(name)
+        job.be_seen()
+        return _json(jobs.told(job))
 
     @app.delete("/jobs/{name}", summary="End a search, return its best, and forget it")
     async def delete(name: str) -> Response:
-        job = jobs.get(name)
+        job = await jobs.get(name)
         await jobs.forget(job)
         return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/pause", summary="Let a search stand still; that time does not count")
     async def pause(name: str) -> Response:
-        jobs.order(jobs.get(name), "pause")
-        return _json(jobs.told(jobs.get(name)))
+        jobs.order(await jobs.get(name), "pause")
+        return _json(jobs.told(await jobs.get(name)))
 
     @app.post("/jobs/{name}/resume", summary="Let it go on")
     async def resume(name: str) -> Response:
-        job = jobs.get(name)
-        if job.state != PAUSED and not job.is_over:
-            return _json(jobs.told(job))
-        jobs.order(job, "resume")
+        job = await jobs.get(name)
+        # An order to pause may be on its way, so whoever searches is told as well.
+        if job.state != WAITING:
+            jobs.order(job, "resume")
         return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/slow", summary="Tell of every iteration, one after the other", openapi_extra=schema.SLOW)
@@ -176,17 +179,17 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         pace = (await _object(request, jobs)).get("pace", 0.5)
         if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 <= pace <= SLOWEST_PACE:
             raise RefusedError(422, f"pace {pace!r:.40} must be a number of seconds from 0 to {SLOWEST_PACE:g}.")
-        jobs.order(jobs.get(name), "slow", pace=pace)
-        return _json(jobs.told(jobs.get(name)))
+        jobs.order(await jobs.get(name), "slow", pace=pace)
+        return _json(jobs.told(await jobs.get(name)))
 
     @app.post("/jobs/{name}/fast", summary="Search at full speed again")
     async def fast(name: str) -> Response:
-        jobs.order(jobs.get(name), "fast")
-        return _json(jobs.told(jobs.get(name)))
+        jobs.order(await jobs.get(name), "fast")
+        return _json(jobs.told(await jobs.get(name)))
 
     @app.post("/jobs/{name}/stop", summary="End a search; its best is kept")
     async def stop(name: str) -> Response:
-        job = jobs.get(name)
+        job = await jobs.get(name)
         jobs.stop(job)
         return _json(jobs.told(job))
 
@@ -198,7 +201,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
     )
     async def follow(name: str, request: Request) -> Facts:
         changes = await _object(request, jobs)
-        return _begun(jobs, await jobs.follow(jobs.get(name), changes))
+        return _begun(jobs, await jobs.follow(await jobs.get(name), changes))
 
 
 def _add_findings(app: FastAPI, jobs: Jobs) -> None:
@@ -206,11 +209,11 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
 
     @app.get("/jobs/{name}/instance", summary="The instance: places, demands, windows")
     async def instance(name: str) -> Response:
-        return Response(jobs.instance(jobs.get(name)), media_type="application/json")
+        return Response(jobs.instance(await jobs.get(name)), media_type="application/json")
 
     @app.get("/jobs/{name}/events", summary="What a search tells as it goes on (server-sent events)")
     async def events(name: str, request: Request) -> Response:
-        job = jobs.get(name)
+        job = await jobs.get(name)
         last = request.headers.get("last-event-id") or request.query_params.get("after", "0")
         number = int(last) if last.isdecimal() and len(last) < 16 else 0
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -218,23 +221,23 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
 
     @app.get("/jobs/{name}/improvements", summary="When better routes were found")
     async def improvements(name: str) -> list[Facts]:
-        return [each.brief for each in jobs.get(name).improvements.values()]
+        return [each.brief for each in (await jobs.get(name)).improvements.values()]
 
     @app.get("/jobs/{name}/improvements/{index}", summary="The best routes at that time")
     async def improvement(name: str, index: int) -> Response:
-        found = jobs.get(name).improvements.get(index)
+        found = (await jobs.get(name)).improvements.get(index)
         if found is None:
             raise RefusedError(404, f"improvement {index} is not kept.")
         return _json(found.content)
 
     @app.get("/jobs/{name}/timetable", summary="When each route is where, with what on board")
     async def timetable(name: str) -> Response:
-        made = await jobs.download(jobs.get(name), "timetable")
+        made = await jobs.download(await jobs.get(name), "timetable")
         return Response(made["content"], media_type="application/json")
 
     @app.get("/jobs/{name}/download/{form}", summary="The best routes, or the trace, as a file")
     async def download(name: str, form: str) -> Response:
-        job = jobs.get(name)
+        job = await jobs.get(name)
         if form == "trace":
             if not job.trace:
                 raise RefusedError(409, "the trace is written when a search has ended.")
@@ -306,12 +309,7 @@ def _attached(job: Job, ending: str, content: bytes, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
+@cache
 def _instances() -> list[Facts]:
-    if not _KNOWN:
-        for name in bundled_names():
-            instance = bundled(name)
-            _KNOWN.append({"name": name, "customers": instance.customers, "variant": in_words(instance)})
-    return _KNOWN
-
-
-_KNOWN: list[Facts] = []
+    found = ((name, bundled(name)) for name in bundled_names())
+    return [{"name": name, "customers": each.customers, "variant": in_words(each)} for name, each in found]

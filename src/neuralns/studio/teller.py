@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -35,17 +36,22 @@ Rank = tuple[int, float]
 
 
 class Teller:
-    """A callback of `neuralns.solve`: it tells of the search, and does what is ordered."""
+    """A callback of `neuralns.solve`: it tells of the search, and does what is ordered.
+
+    A search of so many iterations is ended, where its time is up, by it alone; then it was ``out_of_time``.
+    """
 
     def __init__(self, line: Line, instance: Instance, options: Options, clock: Clock) -> None:
         self._line, self._clock = line, clock
         self._whole = instance.customers <= WHOLE_ROUTES
         self._pace = PACE_SECONDS if options.slow else None
-        self._stopped = False
+        self._stopped = self.out_of_time = False
+        self._seconds = math.inf if options.iterations is None else options.time
         self._told_at = self._best_again_at = -TELL_SECONDS
         self._index = 0
         self._rank: Rank | None = None
         self._routes: list[list[int]] = []
+        self._vehicles: list[int] = []
         self._waiting: tuple[Solution, Progress] | None = None
         self._rates = _Rates()
 
@@ -56,6 +62,7 @@ class Teller:
     def __call__(self, progress: Progress) -> bool:
         """Tell where the search stands, if that has not been told of late; return whether it is to end."""
         self._obey(self._line.orders())
+        self._look_at_time(progress.time)
         if self._pace is not None and progress.search is not None and not self._stopped:
             self._step_slowly(progress.search)
         if not self._stopped:
@@ -65,6 +72,10 @@ class Teller:
     def finish(self, result: Result) -> None:
         """Tell of the best solution of all."""
         self._tell_best(result.best, result.runtime, result.iterations)
+
+    def _look_at_time(self, seconds: float) -> None:
+        if seconds >= self._seconds and not self._stopped:
+            self._stopped = self.out_of_time = True
 
     def _obey(self, orders: list[dict[str, Any]]) -> None:
         """Do what is ordered; in a pause, wait until it is over."""
@@ -98,6 +109,7 @@ class Teller:
             self._tell_step(search, search.pair_counts - before)
             self._tell_of_late(search.progress())
             self._obey(self._line.orders(self._pace))
+            self._look_at_time(search.elapsed)
 
     def _tell_step(self, search: Search, made: np.ndarray[Any, Any]) -> None:
         portfolio = search.setup.portfolio
@@ -157,8 +169,8 @@ class Teller:
 
     def _tell_best(self, solution: Solution, at: float, iteration: int) -> None:
         found = describe_solution(solution)
-        routes = found["routes"]
-        if self._index > 0 and routes == self._routes:
+        routes, vehicles = found["routes"], found["vehicles"]
+        if self._index > 0 and routes == self._routes and vehicles == self._vehicles:
             return
         if not self._whole and self._index > 0:
             del found["routes"]
@@ -166,7 +178,7 @@ class Teller:
             found["changed"] = {
                 place: route for place, route in enumerate(routes) if place >= len(before) or route != before[place]
             }
-        self._routes = routes
+        self._routes, self._vehicles = routes, vehicles
         self._line.send("best", index=self._index, time=number(at), iteration=iteration, count=len(routes), **found)
         self._index += 1
 
@@ -201,7 +213,7 @@ def _control_of(search: Search) -> dict[str, Any] | None:
     if isinstance(selector, PolicySelector):
         values = selector.values(search.memory, search.setup.instance.customers)
         scored = {f"Q {name}": number(value) for name, value in zip(portfolio.actions, values, strict=True)}
-        return {"inputs": {"temperature of the policy": selector.temperature}, "outputs": scored}
+        return {"inputs": {"temperature of the policy": number(selector.temperature)}, "outputs": scored}
     weights = getattr(search.memory, "weights", None)
     if weights is not None and len(weights) == len(portfolio.actions):
         outputs = {f"weight {name}": number(value) for name, value in zip(portfolio.actions, weights, strict=True)}

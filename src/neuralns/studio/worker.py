@@ -15,13 +15,13 @@ from neuralns.problem.solution import Solution
 from neuralns.search.pausing import Clock
 from neuralns.search.result import Result
 from neuralns.search.solve import solve
-from neuralns.search.stopping import MaxIterations, MaxTime
+from neuralns.search.stopping import MaxIterations, MaxTime, Stop
 from neuralns.studio.describe import describe_instance, describe_solution, number
 from neuralns.studio.downloads import make_download
 from neuralns.studio.episodes import play_episode
 from neuralns.studio.limits import Limits
 from neuralns.studio.line import Line
-from neuralns.studio.request import Request, TooLargeError, UnreadableError, change_options, read_request
+from neuralns.studio.request import Options, Request, TooLargeError, UnreadableError, change_options, read_request
 from neuralns.studio.teller import Teller
 from neuralns.studio.vroom import read_vroom_request, with_geometry
 
@@ -62,12 +62,9 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
         pass
     clock = Clock()
     teller = Teller(line, instance, options, clock)
-    stop = MaxTime(options.time)
-    if options.iterations is not None:
-        stop |= MaxIterations(options.iterations)
     result = solve(
         instance,
-        stop,
+        _stop(options),
         selector=options.selector,
         portfolio=options.portfolio,
         seed=options.seed,
@@ -85,7 +82,20 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
         answer = vroom_answer(request.vroom, found)
         if request.geometry:
             with_geometry(answer)
-    line.send("done", result=_described(result), trace=result.trace.text(), answer=answer)
+    stopped_by = "time" if teller.out_of_time else result.stopped_by
+    described = _described(result) | {"stopped_by": stopped_by}
+    line.send("done", result=described, trace=result.trace.text(), answer=answer)
+
+
+def _stop(options: Options) -> Stop:
+    """Return when a search is to end: with a number of iterations, time has no part in it, so that it can be repeated.
+
+    The teller sees to the time then; but it is not asked while pairs of operators are tried out.
+    """
+    if options.iterations is None:
+        return MaxTime(options.time)
+    stop = MaxIterations(options.iterations)
+    return stop | MaxTime(options.time) if options.selector == "best-fixed" else stop
 
 
 def _sentence(error: NeuralnsError) -> str:
@@ -111,17 +121,16 @@ def _described(result: Result) -> dict[str, Any]:
         "initial_cost": number(result.initial.cost),
         "runtime": number(result.runtime),
         "iterations": result.iterations,
-        "stopped_by": result.stopped_by,
         "selector": result.selector,
         "portfolio": result.portfolio,
-        "decision_time_share": result.decision_time_share,
-        "gap": result.gap,
+        "decision_time_share": number(result.decision_time_share),
+        "gap": number(result.gap),
         "operators": [asdict(each) for each in result.operators],
     }
 
 
 def _make(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
-    request = read_request(body, limits)
+    request = _request(order, body, limits)
     content, kind = make_download(request, _solution(request, order["solution"]), order["format"])
     line.send("made", content=content, type=kind)
 
