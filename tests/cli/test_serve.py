@@ -61,3 +61,7 @@ def test_another_host_needs_a_token() -> None:
 
 def test_limits_are_checked() -> None:
     assert invoke("serve", "--max-jobs", 0).refusal() == "limit jobs 0 must be above 0."
+    assert invoke("serve", "--max-memory", "inf").refusal() == "limit memory inf is too large."
+    assert invoke("serve", "--max-megabytes", "nan").refusal() == "limit bytes nan must be above 0."
+    refusal = invoke("serve", "--max-seconds", 5, "--default-seconds", 6).refusal()
+    assert refusal == "limit default_seconds 6 must not be above limit seconds 5."

@@ -56,6 +56,22 @@ def test_a_name_of_somebody_elses_does_not_lead_here(server: Served) -> None:
     assert (answer.status_code, answer.json()["error"]) == (403, "host 'evil.example' is not a name of this server.")
 
 
+def test_pictures_on_pages_elsewhere_do_not_call(server: Served, locked: Served) -> None:
+    elsewhere = {"Sec-Fetch-Site": "cross-site"}
+    refused = server.client.get("/jobs", headers=elsewhere)
+    assert (refused.status_code, refused.json()["error"]) == (403, "pages of other sites may not call this server.")
+    assert server.client.get("/", headers=elsewhere).status_code == 200
+    assert server.client.get("/jobs", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+    friend = elsewhere | {"Origin": "https://maps.example", "Authorization": f"Bearer {TOKEN}"}
+    assert locked.client.get("/jobs", headers=friend).status_code == 200
+
+
+@pytest.mark.parametrize(("header", "value"), [("Host", "["), ("Host", "[::1"), ("Origin", "http://[")])
+def test_what_is_no_address_is_refused(server: Served, header: str, value: str) -> None:
+    answer = httpx.get(f"{server.address}/jobs", headers={header: value})
+    assert (answer.status_code, answer.json()["error"]) == (400, "the request's host or origin is not an address.")
+
+
 def test_tiles_are_the_one_thing_from_elsewhere() -> None:
     policy = Access(tiles="https://{s}.tiles.example/{z}/{x}/{y}.png").policy
     assert "img-src 'self' data: blob: https://*.tiles.example;" in policy

@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from helpers import is_running
+from neuralns.studio import jobs as jobs_module
 from neuralns.studio.limits import Limits
+from neuralns.studio.record import Job
 from servers import NAMED, Served, serving
 
 
@@ -106,14 +108,17 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
     with server.limited(tmp_path):
         job = server.solved(time=0.2)
         told = list(server.events(job["id"]))
+        server.until(lambda: (tmp_path / f"{job['id']}.json").exists())
     with server.limited(tmp_path):
+        assert server.get("/jobs") == []
         again = server.get(f"/jobs/{job['id']}")
         assert again == job
         assert list(server.events(job["id"])) == told
         assert server.client.get(f"/jobs/{job['id']}/download/sol").text.startswith("Route #1")
         assert server.get(f"/jobs/{job['id']}/improvements")
         assert server.get(f"/jobs/{job['id']}/instance")["name"] == "E-n22-k4"
-        assert server.get("/jobs") == []
+        assert [each["id"] for each in server.get("/jobs")] == [job["id"]]
+        server.jobs._jobs.clear()
         server.jobs.recall()
         assert [each["id"] for each in server.get("/jobs")] == [job["id"]]
         assert server.client.get("/jobs/0123456789abcdef").status_code == 404
@@ -121,6 +126,55 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
         assert server.client.get("/jobs/0123456789abcdef").status_code == 404
         server.client.delete(f"/jobs/{job['id']}")
         assert not (tmp_path / f"{job['id']}.json").exists()
+
+
+def test_what_was_changed_to_go_on_is_kept(server: Served, tmp_path: Path) -> None:
+    with server.limited(tmp_path):
+        first = server.solved(time=0.2)
+        answer = server.post(f"/jobs/{first['id']}/continue", {"time": 0.2, "objective": "distance=2"})
+        second = server.wait(answer["id"])
+        assert second["best"]["cost"] == 2 * first["best"]["cost"]
+        server.until(lambda: (tmp_path / f"{second['id']}.json").exists())
+        for _ in range(2):
+            table = server.get(f"/jobs/{second['id']}/timetable")
+            assert table["cost"] == second["best"]["cost"]
+            server.jobs._jobs.clear()
+        server.get(f"/jobs/{second['id']}")
+        kept = server.jobs._jobs[second["id"]]
+        assert kept.changes == {"time": 0.2, "objective": "distance=2"}
+        assert kept.start is not None
+        third = server.wait(server.post(f"/jobs/{second['id']}/continue")["id"])
+        assert third["options"]["objective"] == "distance=2"
+
+
+def test_downloads_are_not_waited_for_without_end(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = server.solved(time=0.1)["id"]
+    monkeypatch.setattr(jobs_module, "MOST_MADE", 3)
+
+    def ask(_: int) -> int:
+        return httpx.get(f"{server.address}/jobs/{job}/download/svg", timeout=60).status_code
+
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(ask, range(12)))
+    assert {*answers} == {200, 429}
+    assert answers.count(200) >= 3
+    assert ask(0) == 200
+
+
+def test_a_process_that_gives_no_sign_is_ended(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = server.begin(time=30)
+    server.until(lambda: server.get(f"/jobs/{job}")["best"])
+    monkeypatch.setattr(jobs_module, "SILENT_SECONDS", 1.5)
+    os.kill(server.process(job), signal.SIGSTOP)
+    assert server.wait(job)["error"] == "the process of this search gave no sign for 1.5 s."
+
+
+def test_trying_out_pairs_of_operators_may_take_its_time() -> None:
+    job = Job("solve", b"")
+    job.options = {"selector": "best-fixed", "time": 600.0}
+    assert jobs_module._loading_seconds(job) == jobs_module.LOADING_SECONDS + 120
+    job.options["selector"] = "auto"
+    assert jobs_module._loading_seconds(job) == jobs_module.LOADING_SECONDS
 
 
 def test_fifty_at_once_are_answered_or_told_to_wait(server: Served) -> None:
@@ -142,3 +196,12 @@ def test_fifty_at_once_are_answered_or_told_to_wait(server: Served) -> None:
 def test_limits_must_be_above_nothing(name: str) -> None:
     with pytest.raises(ValueError, match=rf"limit {name} 0 must be above 0\."):
         Limits(**{name: 0})
+
+
+def test_limits_must_be_numbers_that_go_together() -> None:
+    with pytest.raises(ValueError, match=r"limit seconds inf is too large\."):
+        Limits(seconds=float("inf"))
+    with pytest.raises(ValueError, match=r"limit memory nan must be above 0\."):
+        Limits(memory=float("nan"))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"limit default_seconds 10 must not be above limit seconds 5\."):
+        Limits(seconds=5.0)

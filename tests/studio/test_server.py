@@ -113,6 +113,18 @@ def test_time_does_not_count_in_a_pause(server: Served, workers: int) -> None:
     assert before["time"] < found["result"]["runtime"] < time.monotonic() - begin - 1.1
 
 
+def test_going_on_is_not_lost_while_a_pause_is_on_its_way(server: Served) -> None:
+    job = server.begin(time=60)
+    server.until(lambda: (server.get(f"/jobs/{job}")["progress"] or {}).get("iteration"))
+    for _ in range(5):
+        server.post(f"/jobs/{job}/pause")
+        server.post(f"/jobs/{job}/resume")
+    before = server.get(f"/jobs/{job}")["progress"]["iteration"]
+    server.until(lambda: server.get(f"/jobs/{job}")["progress"]["iteration"] > before, 10)
+    assert server.wait(job, "running")["state"] == "running"
+    server.client.delete(f"/jobs/{job}")
+
+
 def test_a_job_that_is_paused_can_be_stopped(server: Served) -> None:
     job = server.begin(time=20)
     server.until(lambda: (server.get(f"/jobs/{job}")["progress"] or {}).get("iteration"))
@@ -140,8 +152,27 @@ def test_a_job_goes_on_from_the_best_of_another(server: Served) -> None:
     second = server.wait(answer.json()["id"])
     assert second["result"]["initial_cost"] == first["best"]["cost"]
     assert second["options"]["time"] == 0.2
-    refused = server.client.post(f"/jobs/{first['id']}/continue", json={"time": 1e9})
-    assert (refused.status_code, refused.json()["error"][:13]) == (422, "options: time")
+    for changes, words in (({"time": 1e9}, "options: time"), ({"portfolio": "nice"}, "'nice' is not known")):
+        refused = server.client.post(f"/jobs/{first['id']}/continue", json=changes)
+        assert refused.status_code == 422
+        assert words in refused.json()["error"]
+
+
+def test_time_ends_a_search_of_too_many_iterations(server: Served) -> None:
+    job = server.solved(time=0.3, iterations=10**9)
+    assert (job["state"], job["result"]["stopped_by"]) == ("done", "time")
+    assert 0.3 <= job["result"]["runtime"] < 5
+    with server.limited(seconds=20):
+        assert server.solved(iterations=100)["options"]["time"] == 20
+
+
+def test_a_policy_at_random_is_told_in_json(server: Served) -> None:
+    reports = [
+        content
+        for _, kind, content in server.events(server.begin(time=0.3, selector="C101-20-paper@inf"))
+        if kind == "progress"
+    ]
+    assert reports[-1]["controller"]["inputs"] == {"temperature of the policy": None}
 
 
 def test_a_slow_search_tells_of_each_iteration(server: Served) -> None:
@@ -305,7 +336,11 @@ def test_a_client_that_leaves_ends_its_job_if_it_wants_that(server: Served, monk
         for _, kind, _ in server.events(job):
             if kind == "progress":
                 break
-    assert server.wait(left, seconds=20)["state"] == "stopped"
+    # Whoever asks where a job stands is there.
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        assert server.get(f"/jobs/{left}")["state"] == "running"
+    server.until(lambda: server.get("/jobs")[1]["state"] == "stopped", 20)
     assert server.get(f"/jobs/{other}")["state"] == "running"
     server.client.delete(f"/jobs/{other}")
 

@@ -106,5 +106,6 @@ def play_episode(policy: str, instance: str, seed: int, customers: int = CUSTOME
             "scale": mdp.scale,
             "reward": number(float(lanes.start_costs[0] - lanes.costs[0])),
             "steps": steps,
-        }
+        },
+        allow_nan=False,
     )

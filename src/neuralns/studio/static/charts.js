@@ -1,7 +1,7 @@
 // Lines over time, drawn by uPlot; legends are our own, so that names stay text.
 
 import uPlot from "./vendor/uPlot.esm.js";
-import { make, perFrame } from "./dom.js";
+import { make, onResize, perFrame } from "./dom.js";
 import { brief } from "./format.js";
 import { colourOf, dashOf, onScheme, styled } from "./palette.js";
 
@@ -16,8 +16,13 @@ export class Chart {
     this.lines = [];
     this.data = [[]];
     this.draw = perFrame(() => this.paint());
-    onScheme(() => this.rebuild());
-    new ResizeObserver(() => this.draw()).observe(this.place);
+    this.stops = [onScheme(() => this.rebuild()), onResize(this.place, () => this.draw())];
+  }
+
+  dispose() {
+    this.stops.forEach((stop) => stop());
+    this.plot?.destroy();
+    this.plot = null;
   }
 
   set(lines, data) {

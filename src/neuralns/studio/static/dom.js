@@ -46,6 +46,13 @@ export function toast(text, bad = false) {
   toastTimer = setTimeout(() => (place.hidden = true), bad ? 8000 : 3500);
 }
 
+/** Call a function whenever the box of an element changes, until the function that is returned is called. */
+export function onResize(element, call) {
+  const observer = new ResizeObserver(() => call());
+  observer.observe(element);
+  return () => observer.disconnect();
+}
+
 /** Call a function at most once for each frame that the browser draws. */
 export function perFrame(work) {
   let asked = false;

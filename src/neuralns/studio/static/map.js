@@ -1,6 +1,6 @@
 // Routes on a canvas: paths are kept in the plane of the instance and drawn anew only when something changed.
 
-import { announce, fitCanvas, make, perFrame, write } from "./dom.js";
+import { announce, fitCanvas, make, onResize, perFrame, write } from "./dom.js";
 import { factsOf } from "./facts.js";
 import { plural } from "./format.js";
 import { listen } from "./gestures.js";
@@ -36,8 +36,13 @@ export class RouteMap {
     this.draw = perFrame(() => this.paint());
     this.drawOver = perFrame(() => this.paintOver());
     listen(this);
-    onScheme(() => (this.draw(), this.drawOver()));
-    new ResizeObserver(() => this.resize()).observe(this.element);
+    this.stops = [onScheme(() => (this.draw(), this.drawOver())), onResize(this.element, () => this.resize())];
+  }
+
+  dispose() {
+    this.stops.forEach((stop) => stop());
+    this.kin = this.moved = null;
+    this.images.clear();
   }
 
   /** Show another instance, from its whole extent. */

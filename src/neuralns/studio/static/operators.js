@@ -20,7 +20,12 @@ export class OperatorPanel {
     );
     this.chart = new Chart("Share of each operator over time", { height: 120, share: true, sync, legend: false });
     this.element = make("div", { className: "panel operators-panel" }, this.table, this.chart.element, this.note);
-    onScheme(() => this.rows.forEach((row, name) => this.paintRow(row, name)));
+    this.stop = onScheme(() => this.rows.forEach((row) => this.paintRow(row)));
+  }
+
+  dispose() {
+    this.stop();
+    this.chart.dispose();
   }
 
   update(run) {

@@ -13,8 +13,11 @@ export const colourOf = (slot) => colours()[slot % LIGHT.length];
 
 export const dashOf = (slot) => DASHES[Math.floor(slot / LIGHT.length) % DASHES.length];
 
-/** Call back when light becomes dark or dark light. */
-export const onScheme = (call) => scheme.addEventListener("change", call);
+/** Call back when light becomes dark or dark light, until the function that is returned is called. */
+export function onScheme(call) {
+  scheme.addEventListener("change", call);
+  return () => scheme.removeEventListener("change", call);
+}
 
 /** A colour of the style sheet by the name of its variable. */
 export const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

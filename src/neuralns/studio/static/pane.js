@@ -245,6 +245,7 @@ export class Pane {
   dispose() {
     this.scrubber.halt();
     this.unlisten();
+    for (const part of [this.map, this.timetable, this.costs, this.temperature, this.acceptance, this.operators]) part.dispose();
     this.element.remove();
   }
 }

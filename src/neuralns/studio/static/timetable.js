@@ -1,6 +1,6 @@
 // When each route is where: one line a route, with windows, waiting, service and load. Only rows in sight are drawn.
 
-import { announce, fitCanvas, make, perFrame } from "./dom.js";
+import { announce, fitCanvas, make, onResize, perFrame } from "./dom.js";
 import { amount, moment, number } from "./format.js";
 import { onScheme, styled } from "./palette.js";
 
@@ -31,10 +31,13 @@ export class Timetable {
     this.keys.append(this.buttons);
     this.element = make("div", { className: "timetable" }, this.keys, this.scroll, this.tip);
     this.draw = perFrame(() => this.paint());
-    onScheme(this.draw);
-    new ResizeObserver(this.draw).observe(this.scroll);
+    this.stops = [onScheme(this.draw), onResize(this.scroll, this.draw)];
     this.scroll.addEventListener("scroll", this.draw);
     this.listen();
+  }
+
+  dispose() {
+    this.stops.forEach((stop) => stop());
   }
 
   set(timetable, instance) {
