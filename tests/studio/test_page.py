@@ -114,8 +114,8 @@ def drop(page: playwright.Page, name: str, text: str) -> None:
     )
 
 
-def wait_for(page: playwright.Page, state: str, count: int = 1) -> None:
-    expect(page.locator(f".pane .badge[data-state={state}]")).to_have_count(count, timeout=PATIENCE)
+def wait_for(page: playwright.Page, state: str, count: int = 1, patience: int = PATIENCE) -> None:
+    expect(page.locator(f".pane .badge[data-state={state}]")).to_have_count(count, timeout=patience)
 
 
 def figure(page: playwright.Page, name: str) -> str:
@@ -177,7 +177,8 @@ def test_a_file_says_itself_what_its_costs_are(page: playwright.Page) -> None:
     expect(page.locator("#objective option:checked")).to_have_text("as the file says")
     page.fill("#time", "0.5")
     page.click("#start")
-    wait_for(page, "done")
+    # Rules of richer problems take long to compile.
+    wait_for(page, "done", patience=6 * PATIENCE)
     expect(page.locator("#form-problem")).to_be_hidden()
     expect(page.locator(".chip").first).to_contain_text("selector auto")
     with page.expect_download() as saved:

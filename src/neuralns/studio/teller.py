@@ -125,6 +125,7 @@ class Teller:
             accepted=bool(made[destroy, repair, ACCEPTED]),
             new_best=bool(made[destroy, repair, NEW_BEST]),
             routes=[list(route) for route in current.routes],
+            vehicles=list(current.vehicles),
         )
 
     def _tell_of_late(self, progress: Progress) -> None:

@@ -57,7 +57,7 @@ async function refusal(answer) {
 }
 
 async function renewToken() {
-  const given = await askForToken();
+  const given = await askForToken(token !== "");
   if (!given) return false;
   token = given;
   sessionStorage.setItem("token", token);

@@ -25,9 +25,11 @@ let episode;
 const comparison = new Comparison();
 
 onTokenWanted(
-  () =>
+  (wasWrong) =>
     new Promise((resolve) => {
       const dialog = find("#token");
+      find("#token-problem").hidden = !wasWrong;
+      find("#token-text").value = dialog.returnValue = "";
       dialog.addEventListener("close", () => resolve(dialog.returnValue === "given" ? find("#token-text").value.trim() : null), { once: true });
       dialog.showModal();
     }),

@@ -1,7 +1,7 @@
 // When each route is where: one line a route, with windows, waiting, service and load. Only rows in sight are drawn.
 
 import { announce, fitCanvas, make, onResize, perFrame } from "./dom.js";
-import { amount, moment, number } from "./format.js";
+import { amount, moment, number, plural } from "./format.js";
 import { onScheme, styled } from "./palette.js";
 
 const ROW = 52;
@@ -134,7 +134,7 @@ export class Timetable {
     pen.fillText(`Route ${place + 1}`, 8, y + 22);
     pen.fillStyle = styled("--muted");
     pen.font = "10.5px system-ui, sans-serif";
-    pen.fillText(`${Math.max(0, stops.filter((stop) => stop.kind !== "depot").length)} stops`, 8, y + 37);
+    pen.fillText(plural(stops.filter((stop) => stop.kind !== "depot").length, "stop"), 8, y + 37);
     pen.font = "12px system-ui, sans-serif";
     pen.save();
     pen.beginPath();
