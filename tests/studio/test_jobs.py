@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from helpers import is_running
+from neuralns.studio import asking
 from neuralns.studio import jobs as jobs_module
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import Job
@@ -149,7 +150,7 @@ def test_what_was_changed_to_go_on_is_kept(server: Served, tmp_path: Path) -> No
 
 def test_downloads_are_not_waited_for_without_end(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     job = server.solved(time=0.1)["id"]
-    monkeypatch.setattr(jobs_module, "MOST_MADE", 3)
+    monkeypatch.setattr(asking, "MOST_MADE", 3)
 
     def ask(_: int) -> int:
         return httpx.get(f"{server.address}/jobs/{job}/download/svg", timeout=60).status_code

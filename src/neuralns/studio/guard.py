@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from neuralns.studio.jobs import RefusedError
+from neuralns.studio.asking import RefusedError
 from neuralns.studio.limits import Limits
 
 OPEN = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 import zlib
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.search.solve import TRIALS_SHARE
+from neuralns.studio.asking import Makers, RefusedError, begin, drop, first
 from neuralns.studio.children import Child, Nurse
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, read_job
 
-READING_SECONDS = 60.0
-"""Longest that the reading of a request, or the making of a download, may take."""
 LOADING_SECONDS = 900.0
 """Longest that a job may say nothing at first: rules that were never used before are compiled."""
 SILENT_SECONDS = 60.0
@@ -30,18 +27,6 @@ CLIENT_SECONDS = 10.0
 """Time without a listener after which a job ends that is to stop with its client."""
 WATCH_SECONDS = 1.0
 MOST_RECALLED = 200
-MAKERS = 2
-"""Processes at a time that make downloads, timetables and episodes."""
-MOST_MADE = 20
-"""How many of these may be asked for at a time; most of them wait."""
-
-
-class RefusedError(Exception):
-    """A request that cannot be met: its status and sentence."""
-
-    def __init__(self, status: int, sentence: str, **headers: str) -> None:
-        super().__init__(sentence)
-        self.status, self.sentence, self.headers = status, sentence, headers
 
 
 class Jobs:
@@ -57,7 +42,7 @@ class Jobs:
         self._line: list[Job] = []
         self._running: set[Job] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._makers, self._made = asyncio.Semaphore(MAKERS), 0
+        self._makers = Makers(self.nurse)
         self._writing: dict[Job, asyncio.Task[None]] = {}
         self.closing = False
 
@@ -140,39 +125,14 @@ class Jobs:
 
     async def _read(self, job: Job, body: bytes) -> None:
         """Have a child read the request; it is the one to do it, when its turn comes."""
-        child = await self._child({"task": job.kind, "start": job.start, "changes": job.changes}, body)
+        order = {"task": job.kind, "start": job.start, "changes": job.changes}
+        child = await begin(self.nurse, order, body, self.limits)
         messages = child.messages()
-        message = await self._first(child, messages)
+        message = await first(child, messages)
         job.child = child
         job.name, job.options, job.notes = message["name"], message["options"], message["notes"]
         job.take_instance(message["instance"])
         self._begin(self._listen(job, child, messages))
-
-    async def _child(self, order: Facts, body: bytes) -> Child:
-        child = await self.nurse.child()
-        child.send(order | {"bytes": len(body), "limits": asdict(self.limits)}, body)
-        return child
-
-    async def _first(self, child: Child, messages: AsyncIterator[Facts], seconds: float = READING_SECONDS) -> Facts:
-        """Return the first that a child says, unless it refuses or takes longer than some seconds."""
-        try:
-            message = await asyncio.wait_for(anext(messages), seconds)
-            if message["kind"] == "refused":
-                raise RefusedError(message["status"], message["error"])
-        except TimeoutError:
-            self._drop(child)
-            raise RefusedError(422, f"that could not be done in {seconds:g} s.") from None
-        except StopAsyncIteration:
-            self._drop(child)
-            raise RefusedError(422, "the process that read the request ended unexpectedly.") from None
-        except BaseException:
-            self._drop(child)
-            raise
-        return message
-
-    def _drop(self, child: Child) -> None:
-        child.kill()
-        child.close()
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -264,7 +224,7 @@ class Jobs:
         job.stopped_at = job.stopped_at or time.monotonic()
         if job.state == WAITING:
             self._end(job, STOPPED)
-            self._drop(job.child)
+            drop(job.child)
         elif job.progress is None:
             # It is being compiled, or its start is being built: there is nothing to keep.
             job.child.kill()
@@ -288,24 +248,9 @@ class Jobs:
         start = {key: job.best[key] for key in ("routes", "vehicles")}
         return await self.submit(zlib.decompress(job.body), "solve", start, (job.changes or {}) | changes)
 
-    async def make(self, order: Facts, packed: bytes | None = None, seconds: float = READING_SECONDS) -> Facts:
-        """Have a process make something, of a request that is compressed, within some seconds, and return it."""
-        if self._made >= MOST_MADE:
-            sentence = f"{self._made} downloads are being made or wait, which is all that this server takes; try later."
-            raise RefusedError(429, sentence, **{"Retry-After": "5"})
-        self._made += 1
-        try:
-            async with self._makers:
-                child = await self._child(order, b"" if packed is None else zlib.decompress(packed))
-                found = await self._first(child, child.messages(), seconds)
-                child.close()
-                return found
-        finally:
-            self._made -= 1
-
     async def episode(self, asked: Facts) -> Facts:
         """Return an episode; what plays it may have to be compiled."""
-        return await self.make({"task": "episode", "episode": asked}, seconds=LOADING_SECONDS)
+        return await self._makers.make({"task": "episode", "episode": asked}, self.limits, seconds=LOADING_SECONDS)
 
     async def download(self, job: Job, name: str) -> Facts:
         """Return the best routes of a job in a format."""
@@ -313,7 +258,7 @@ class Jobs:
             raise RefusedError(409, "this search has found nothing yet.")
         solution = {key: job.best[key] for key in ("routes", "vehicles")}
         order = {"task": "make", "changes": job.changes, "solution": solution, "format": name}
-        return await self.make(order, job.body)
+        return await self._makers.make(order, self.limits, job.body)
 
     async def _watch(self) -> None:
         """See to it, from time to time, that nothing takes too long."""
@@ -354,11 +299,6 @@ class Jobs:
     def instance(self, job: Job) -> bytes:
         """Return what is drawn of a job's instance, as JSON."""
         return zlib.decompress(job.instance)
-
-
-def as_json(content: Any) -> bytes:
-    """Return the text of JSON."""
-    return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _write(job: Job, folder: Path) -> None:

@@ -23,10 +23,11 @@ from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.instance import OBJECTIVES
 from neuralns.problem.variant import in_words
 from neuralns.studio import page, schema
+from neuralns.studio.asking import RefusedError
 from neuralns.studio.downloads import FORMATS
 from neuralns.studio.episodes import episode_policies
 from neuralns.studio.guard import Access, Guard, read_body
-from neuralns.studio.jobs import Jobs, RefusedError, as_json
+from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import WAITING, Facts, Job
 from neuralns.studio.request import offered_selectors
@@ -260,7 +261,8 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
 
 
 def _json(content: Facts) -> Response:
-    return Response(as_json(content), media_type="application/json")
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    return Response(text.encode(), media_type="application/json")
 
 
 def _begun(jobs: Jobs, job: Job) -> Facts:
