@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-
 from benchmarks.alns.problem import Problem, in_two_sizes
 
 BEAM = 1000
@@ -99,9 +98,9 @@ def exact_filling(plan: Plan, rng: np.random.Generator) -> Plan:
                     reached[total + piece] = (*used, index)
             if BEAM in reached:
                 break
-        used = set(reached[max(reached)])
-        plan.beams.append([pieces[index] for index in used])
-        pieces = [piece for index, piece in enumerate(pieces) if index not in used]
+        chosen = set(reached[max(reached)])
+        plan.beams.append([pieces[index] for index in chosen])
+        pieces = [piece for index, piece in enumerate(pieces) if index not in chosen]
     plan.missing = pieces
     return least_waste(plan, rng)
 

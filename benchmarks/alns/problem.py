@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
 from alns import ALNS
 
 Operator = Callable[[Any, np.random.Generator], Any]
@@ -42,6 +43,9 @@ class Problem:
     repairs: Mapping[str, Operator]
     worse: float = 0.0
 
+    def make_accept(self, initial: State, seconds: float) -> FallingThreshold:
+        return FallingThreshold(self.worse * initial.objective(), seconds)
+
     def make_alns(self, rng: np.random.Generator) -> ALNS:
         alns = ALNS(rng)
         for name, operator in self.destroys.items():
@@ -60,33 +64,18 @@ def in_two_sizes(operators: Sequence[Callable[..., Any]], few: float, many: floa
     }
 
 
-class UntilProcessorTime:
-    """Stop after seconds of processor time, whatever else the machine does meanwhile."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.begin = -1.0
-        self.used = 0.0
-
-    def __call__(self, rng: np.random.Generator, best: State, current: State) -> bool:
-        now = time.process_time()
-        if self.begin < 0:
-            self.begin = now
-        self.used = now - self.begin
-        return self.used >= self.seconds
-
-
 class FallingThreshold:
-    """Record-to-record travel whose threshold falls linearly with the time of the run, not with iterations.
+    """Record-to-record travel whose threshold falls linearly with processor time, not with iterations.
 
     Iterations differ in length from selector to selector; by iterations some would end hotter than others.
     """
 
-    def __init__(self, start: float, stop: UntilProcessorTime) -> None:
-        self.start, self.stop = start, stop
+    def __init__(self, start: float, seconds: float) -> None:
+        self.start, self.seconds = start, seconds
+        self.begin = time.process_time()
 
     def __call__(self, rng: np.random.Generator, best: State, current: State, candidate: State) -> bool:
         if self.start == 0.0:
             return candidate.objective() <= current.objective()
-        left = 1.0 - self.stop.used / self.stop.seconds
+        left = max(0.0, 1.0 - (time.process_time() - self.begin) / self.seconds)
         return candidate.objective() - best.objective() <= self.start * left

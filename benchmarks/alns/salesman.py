@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-
 from benchmarks.alns.problem import Problem, in_two_sizes
 
 NODES = 200
