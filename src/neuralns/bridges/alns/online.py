@@ -41,8 +41,6 @@ class Settings:
         Events that the mean of all pairs counts in that of an operator, and that of its operators in that of a pair.
     better
         What a gain over the current solution counts that is none over the best.
-    near
-        What a candidate counts that is hardly worse than the current solution; worse by a typical gain, 1/e of it.
     largest
         A gain counts at most as that many typical ones.
     power
@@ -59,12 +57,11 @@ class Settings:
     pooling: float = 2.0
     prior: float = 1.0
     better: float = 0.2
-    near: float = 0.0
     largest: float = 20.0
-    power: float = 1.0
-    greed: float = 0.0
+    power: float = 0.75
+    greed: float = 3.0
     window: float = 100.0
-    slope: float = 0.02
+    slope: float = 0.01
 
 
 class Learner:

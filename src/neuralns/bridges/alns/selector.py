@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -143,10 +142,6 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         if gain > 0.0:
             event = min(gain / (self.status.typical or gain), self.settings.largest) ** self.settings.power
             event *= 1.0 if outcome == _BEST else self.settings.better
-        elif self.settings.near > 0.0 and self.status.typical > 0.0:
-            missed = float(candidate.objective()) - current
-            if 0.0 < missed < 5.0 * self.status.typical:
-                event = self.settings.near * math.exp(-missed / self.status.typical)
         self.status.tell(gain, outcome <= _BETTER, outcome == _BEST)
         self._learn(pair, worth, influence, numbers, event, spent)
         self.deciding += time.perf_counter() - begin

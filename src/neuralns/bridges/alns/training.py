@@ -29,7 +29,7 @@ EXPLORING = Settings(greed=0.5)
 STATUS_SIZE = 1 + len(STATUS)
 """What is seen before the state's own numbers: a constant, and the status."""
 HORIZONS = (1, 10)
-MANNERS = ((2.0, 10.0), (4.0, 30.0), (6.0, 100.0))
+MANNERS = ((3.0, 10.0), (4.0, 30.0), (6.0, 100.0))
 """Greed and trust with which a lesson is tried."""
 
 
