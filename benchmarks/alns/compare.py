@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from alns.select import AlphaUCB, MABSelector, RandomSelect, RouletteWheel, SegmentedRouletteWheel
 from benchmarks.alns import cutting, flow_shop, projects, routing, salesman
 from benchmarks.alns.problem import Problem
@@ -44,6 +45,7 @@ OWN = {
     "MABSelector, LinTS": partial(MABSelector, SCORES, learning_policy=LearningPolicy.LinTS(0.5)),
 }
 ONLINE, TRAINED = "online", "trained"
+BASE = "RandomSelect"
 
 
 @dataclass(frozen=True)
@@ -117,46 +119,41 @@ def train_policy(problem: Problem, seconds: float, seeds: int, states: Sequence[
 
 
 def report(runs: Sequence[Run]) -> str:
-    """Return how far each selector is above the best of alns's own on each problem, with p over seeds."""
+    """Return how the learned selectors compare with the best of alns's own on each problem, and a table of all."""
+    costs: dict[str, dict[str, dict[int, float]]] = {}
+    for each in runs:
+        costs.setdefault(each.problem, {}).setdefault(each.selector, {})[each.seed] = each.cost
+    best = {
+        problem: min(own, key=lambda name: _above(found, name).mean())
+        for problem, found in costs.items()
+        if (own := [name for name in found if name in OWN])
+    }
     lines = []
-    best_of: dict[str, str] = {}
-    means: dict[str, dict[str, float]] = {}
-    tables = {}
-    for problem in dict.fromkeys(run.problem for run in runs):
-        costs: dict[str, dict[int, float]] = {}
-        for each in runs:
-            if each.problem == problem:
-                costs.setdefault(each.selector, {})[each.seed] = each.cost
-        common = sorted(set.intersection(*(set(found) for found in costs.values())))
-        if not common:
-            continue
-        table = {name: np.array([found[seed] for seed in common]) for name, found in costs.items()}
-        middle = np.mean(list(table.values()), axis=0)
-        # A seed is an instance: each counts as much as the others.
-        tables[problem] = {name: 100 * (values / middle - 1) for name, values in table.items()}
-        means[problem] = {name: float(values.mean()) for name, values in tables[problem].items()}
-        own = [name for name in means[problem] if name in OWN]
-        best_of[problem] = min(own, key=means[problem].__getitem__) if own else next(iter(means[problem]))
     for name, other in ((ONLINE, None), (TRAINED, None), (TRAINED, ONLINE)):
-        chosen = [problem for problem, table in tables.items() if name in table and (other is None or other in table)]
-        differences = [tables[problem][name] - tables[problem][other or best_of[problem]] for problem in chosen]
+        chosen = [problem for problem in best if name in costs[problem] and (other is None or other in costs[problem])]
+        differences = [_above(costs[problem], name, other or best[problem]) for problem in chosen]
         corrected = holm([signed_rank(values) for values in differences])
         for problem, values, p in zip(chosen, differences, corrected, strict=True):
-            against = other or best_of[problem]
+            against = other or best[problem]
             lines.append(
                 f"{problem:10} {name} against {against}: {values.mean():+.2f} % (p = {p:.3f}, {len(values)} seeds)"
             )
-    lines.append("")
-    lines.append("per cent above the best of alns's own; share of the time that deciding takes")
-    names = dict.fromkeys(run.selector for run in runs)
-    lines.append(f"{'':28}" + "".join(f"{problem:>16}" for problem in means))
-    for name in names:
+    lines += ["", "per cent above random selection; share of the time that deciding takes"]
+    lines.append(f"{'':28}" + "".join(f"{problem:>16}" for problem in best))
+    for name in dict.fromkeys(each.selector for each in runs):
         cells = []
-        for problem, found in means.items():
-            share = np.mean([each.deciding for each in runs if (each.problem, each.selector) == (problem, name)])
-            cells.append(f"{found[name] - found[best_of[problem]]:+8.2f} {100 * share:5.1f} %")
+        for problem in best:
+            shares = [each.deciding for each in runs if (each.problem, each.selector) == (problem, name)]
+            above = _above(costs[problem], name) if shares else np.empty(0)
+            cells.append(f"{above.mean():+8.2f} {100 * np.mean(shares):5.1f} %" if len(above) else "")
         lines.append(f"{name:28}" + "".join(f"{cell:>16}" for cell in cells))
     return "\n".join(lines)
+
+
+def _above(costs: Mapping[str, Mapping[int, float]], name: str, other: str = BASE) -> npt.NDArray[np.float64]:
+    """Return by how many per cent a selector is dearer than another one, on each seed that both have."""
+    seeds = sorted(costs[name].keys() & costs.get(other, {}).keys())
+    return np.array([100 * (costs[name][seed] / costs[other][seed] - 1) for seed in seeds] or [np.nan])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -174,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.train:
         for name in chosen.problems:
             if not policy_of(PROBLEMS[name]).exists():
-                train_policy(PROBLEMS[name], seconds, 1 if chosen.quick else 3, TRAINING)
+                train_policy(PROBLEMS[name], seconds, 1 if chosen.quick else 2, TRAINING)
     with Store(chosen.out, CsvRows(Run)) as store:
         done = {(each.problem, each.selector, each.seed, each.seconds) for each in store.rows}
         for seed in range(0 if chosen.report else seeds):

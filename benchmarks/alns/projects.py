@@ -27,6 +27,14 @@ class Project:
             for later in rng.choice(np.arange(activity + 1, latest), count, replace=False).tolist():
                 self.before[later].append(activity)
                 self.after[activity].append(later)
+        # All that must be done earlier or later, not only next to it: a list may lack what stands between two.
+        self.earlier: list[set[int]] = [set() for _ in range(ACTIVITIES)]
+        self.later: list[set[int]] = [set() for _ in range(ACTIVITIES)]
+        for activity in range(ACTIVITIES):
+            for other in self.before[activity]:
+                self.earlier[activity] |= self.earlier[other] | {other}
+            for other in self.earlier[activity]:
+                self.later[other].add(activity)
         self.horizon = sum(self.durations)
 
 
@@ -133,7 +141,7 @@ def random_removal(state: Schedule, rng: np.random.Generator, size: int) -> Sche
 
 def bounds(state: Schedule, activity: int) -> tuple[int, int]:
     """Return the first and last place where precedence lets an activity be inserted."""
-    before, after = set(state.project.before[activity]), set(state.project.after[activity])
+    before, after = state.project.earlier[activity], state.project.later[activity]
     low, high = 0, len(state.order)
     for index, other in enumerate(state.order):
         if other in before:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from alns import ALNS
 from alns.accept import HillClimbing
 from alns.Outcome import Outcome
 from alns.stop import MaxIterations
 
+from alns import ALNS
 from bridges.toy import Lights, PlainLights, all_on, make_alns
 from neuralns.bridges.alns import LearnedSelector, Settings
 from neuralns.errors import InputError
@@ -175,7 +175,9 @@ def test_numbers_that_take_long_are_asked_for_seldom() -> None:
 
 
 def test_the_package_imports_without_alns() -> None:
-    program = "import sys; sys.modules['alns'] = None; import neuralns, neuralns.cli.app, neuralns.bridges; print('fine')"
+    program = (
+        "import sys; sys.modules['alns'] = None; import neuralns, neuralns.cli.app, neuralns.bridges; print('fine')"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "fine\n"
     program = "import sys; sys.modules['alns'] = None; import neuralns.bridges.alns"

@@ -52,7 +52,9 @@ def test_a_policy_chooses_well_from_the_start(policy: Path, adapt: bool) -> None
 
 def test_without_adapting_nothing_is_learned(policy: Path) -> None:
     selector = LearnedSelector.load(policy, adapt=False)
-    make_alns(np.random.default_rng(1)).iterate(all_on(), selector, lambda *args: True, lambda *args: selector.status.iterations > 30)
+    make_alns(np.random.default_rng(1)).iterate(
+        all_on(), selector, lambda *args: True, lambda *args: selector.status.iterations > 30
+    )
     assert not selector.learner.events.any()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+
 from alns import ALNS
 
 WEIGHTS = np.arange(1.0, 13.0)
