@@ -39,7 +39,7 @@ def choices(selector: LearnedSelector, iterations: int, seed: int = 1, state: Li
     return [result.best_state.objective(), result.statistics.objectives.tolist()]
 
 
-def play(selector: LearnedSelector, gains: Any, iterations: int, seconds: Any = lambda pair: 0.0) -> np.ndarray:  # type: ignore[type-arg]
+def play(selector: LearnedSelector, gains: Any, iterations: int, seconds: Any = lambda pair: 0.0) -> Any:
     """Uses of each pair where a pair gains by chance, each gain as large as the last."""
     rng = np.random.default_rng(3)
     uses = np.zeros((selector.num_destroy, selector.num_repair), int)
@@ -152,6 +152,19 @@ def test_a_cost_that_is_no_number_is_refused() -> None:
 def test_what_makes_no_sense_is_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         LearnedSelector(2, 2, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"memory": 0.0}, "memory 0.0 must be a number, above 0"),
+        ({"window": 0.5}, "window 0.5 must be a number, at least 1"),
+        ({"greed": float("nan")}, "greed nan must be a number, at least 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(options: dict[str, float], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        Settings(**options)
 
 
 def test_it_is_one_of_alns_own_kind() -> None:

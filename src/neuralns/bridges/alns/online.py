@@ -16,10 +16,12 @@ long.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from neuralns.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,6 +64,13 @@ class Settings:
     greed: float = 3.0
     window: float = 100.0
     slope: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            least = {"better": 0.0, "greed": 0.0, "slope": 0.0, "window": 1.0}.get(name)
+            if not (value > 0.0 if least is None else value >= least) or not math.isfinite(value):
+                bound = "above 0" if least is None else f"at least {least:g}"
+                raise InputError(f"{name} {value} must be a number, {bound}.")
 
 
 class Learner:

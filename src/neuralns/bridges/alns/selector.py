@@ -31,7 +31,7 @@ _BEST, _BETTER = 0, 1
 
 
 class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
-    """Choose operators by what they bring in a second, in the state that the search is in.
+    """Choose operators by what they bring in a second, in the state that the search is in; a new one for each search.
 
     Parameters
     ----------
