@@ -124,14 +124,14 @@ def report(runs: Sequence[Run]) -> str:
     for each in runs:
         costs.setdefault(each.problem, {}).setdefault(each.selector, {})[each.seed] = each.cost
     best = {
-        problem: min(own, key=lambda name: _above(found, name).mean())
+        problem: min(own, key=lambda name: above(found, name).mean())
         for problem, found in costs.items()
         if (own := [name for name in found if name in OWN])
     }
     lines = []
     for name, other in ((ONLINE, None), (TRAINED, None), (TRAINED, ONLINE)):
         chosen = [problem for problem in best if name in costs[problem] and (other is None or other in costs[problem])]
-        differences = [_above(costs[problem], name, other or best[problem]) for problem in chosen]
+        differences = [above(costs[problem], name, other or best[problem]) for problem in chosen]
         corrected = holm([signed_rank(values) for values in differences])
         for problem, values, p in zip(chosen, differences, corrected, strict=True):
             against = other or best[problem]
@@ -144,13 +144,13 @@ def report(runs: Sequence[Run]) -> str:
         cells = []
         for problem in best:
             shares = [each.deciding for each in runs if (each.problem, each.selector) == (problem, name)]
-            above = _above(costs[problem], name) if shares else np.empty(0)
-            cells.append(f"{above.mean():+8.2f} {100 * np.mean(shares):5.1f} %" if len(above) else "")
+            dearer = above(costs[problem], name) if shares else np.empty(0)
+            cells.append(f"{dearer.mean():+8.2f} {100 * np.mean(shares):5.1f} %" if len(dearer) else "")
         lines.append(f"{name:28}" + "".join(f"{cell:>16}" for cell in cells))
     return "\n".join(lines)
 
 
-def _above(costs: Mapping[str, Mapping[int, float]], name: str, other: str = BASE) -> npt.NDArray[np.float64]:
+def above(costs: Mapping[str, Mapping[int, float]], name: str, other: str = BASE) -> npt.NDArray[np.float64]:
     """Return by how many per cent a selector is dearer than another one, on each seed that both have."""
     seeds = sorted(costs[name].keys() & costs.get(other, {}).keys())
     return np.array([100 * (costs[name][seed] / costs[other][seed] - 1) for seed in seeds] or [np.nan])

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from neuralns.experiments.store import read_rows, rows_text
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -67,3 +69,20 @@ def test_the_comparison_in_its_shortest_form(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "cutting    online against " in done.stdout
         assert len((tmp_path / "runs.csv").read_text().splitlines()) == 1 + 6
+
+
+def test_the_page_has_the_figures_of_the_results() -> None:
+    compare = importlib.import_module("benchmarks.alns.compare")
+    rows = read_rows(ROOT / "benchmarks" / "results" / "alns" / "1s.csv", compare.Run)
+    assert rows_text(rows) == (ROOT / "benchmarks" / "results" / "alns" / "1s.csv").read_text(encoding="utf-8")
+    costs: dict[str, dict[str, dict[int, float]]] = {}
+    for row in rows:
+        costs.setdefault(row.problem, {}).setdefault(row.selector, {})[row.seed] = row.cost
+    page = (ROOT / "docs" / "bridges.md").read_text(encoding="utf-8")
+    for name in [*compare.OWN, compare.ONLINE, compare.TRAINED]:
+        shown = [line.split("|")[2:-1] for line in page.splitlines() if line.startswith(f"| {name} |")]
+        if name not in costs["routing"]:
+            assert not shown
+            continue
+        means = [compare.above(costs[problem], name).mean() for problem in compare.PROBLEMS]
+        assert [[cell.strip() for cell in line] for line in shown] == [[f"{mean:+.2f}" for mean in means]]
