@@ -33,7 +33,7 @@ _REACH = 1.5
 
 @dataclass(frozen=True)
 class Settings:
-    """How the learner learns; the defaults were tuned on instances of the five problems in ``benchmarks/alns``.
+    """How the learner learns; the defaults were chosen by short runs on the five problems in ``benchmarks/alns``.
 
     Attributes
     ----------
