@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help solve test check fuzz bench reproduce docs dist format clean
+.PHONY: help solve test check fuzz controller bench reproduce docs dist format clean
 
 help:  ## Show what there is to make.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,14 @@ check: $(VENV)/.made  ## Check style and types.
 SECONDS ?= 180
 fuzz: $(VENV)/.made  ## Try damaged files and random operators for some minutes (SECONDS=3600 for more).
 	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --seconds $(SECONDS)
+
+# Seven hours of searches on two cores take half of that; a run that was stopped goes on.
+MINUTES ?= 420
+controller: $(VENV)/.made  ## Train the bundled controller anew, or go on (hours; MINUTES=60 for less).
+	@mkdir -p out
+	@$(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,vrptw,pcvrptw,pdptw --minutes $(MINUTES) --workers 2 \
+	  --output out/controller.policy $(if $(wildcard out/controller.runs),--resume)
+	@cp out/controller.policy src/neuralns/selection/policies/controller.policy
 
 bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasium and torch in the same run.
 	@$(BIN)/python benchmarks/speed.py

@@ -18,8 +18,8 @@ from neuralns.operators.toolkit import distance, insert, open_route, random, ran
 from neuralns.routes.evaluate import carries_too_much, is_on_time
 from neuralns.routes.layout import JOURNALLED
 from neuralns.routes.transfer import State, new_state, routes_of
+from neuralns.search import pausing as pausing_module
 from neuralns.search import search as search_module
-from neuralns.search import solve as solve_module
 from neuralns.search import trials as trials_module
 
 
@@ -171,10 +171,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        for module in (search_module, trials_module, in_search_module):
+        for module in (pausing_module, search_module, trials_module, in_search_module):
             monkeypatch.setattr(module, "time", self)
-        # There the name is that of an argument.
-        monkeypatch.setattr(solve_module, "perf_counter", self.perf_counter)
 
     def perf_counter(self) -> float:
         return self.now

@@ -23,6 +23,7 @@ ROOMS = (
     "experiments",
     "bridges",
     "reproduction",
+    "studio",
     "cli",
 )
 # Modules beside the rooms, and the first room that may import them; pictures need solutions.

@@ -11,9 +11,9 @@ import pytest
 import texts
 from commands import invoke
 from neuralns import Instance, write_instance
-from neuralns.cli.info import in_words
 from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
 from neuralns.problem.route_cost import overtime
+from neuralns.problem.variant import in_words
 
 
 def test_the_facts_of_a_bundled_instance() -> None:

@@ -30,7 +30,7 @@ def trained(*options: Any) -> Outcome:
 def test_it_writes_a_controller_that_solves() -> None:
     assert "controller written to mine.policy" in trained().stdout
     card = read_policy("mine.policy").card
-    assert (card["network"], card["kinds"]) == ("controller", ["E-n22-k4"])
+    assert (card["network"], card["for"]["kinds"]) == ("controller", ["plain"])
     assert card["command"].startswith("neuralns")
     told = invoke("policy", "mine.policy")
     assert "operators, destroy" in told.stdout
@@ -81,7 +81,7 @@ def test_what_cannot_be_is_refused_before_the_first_run(options: tuple[Any, ...]
     assert not any(Path().iterdir())
 
 
-@pytest.mark.parametrize("option", ["--generate", "--minutes", "--time", "--workers", "--seed"])
+@pytest.mark.parametrize("option", ["--agent", "--generate", "--minutes", "--time", "--workers", "--seed"])
 def test_options_of_controllers_are_refused_without_one(option: str) -> None:
     outcome = invoke("train", "E-n22-k4", option, "3")
     assert outcome.code == 2
@@ -91,7 +91,7 @@ def test_options_of_controllers_are_refused_without_one(option: str) -> None:
 def test_generated_instances_need_no_file() -> None:
     outcome = invoke("train", *HOW, "--generate", "cvrp", "--minutes", 0.004)
     assert outcome.code == 0, outcome.stderr
-    assert read_policy("my.policy").card["kinds"] == ["cvrp"]
+    assert read_policy("my.policy").card["for"]["kinds"] == ["plain"]
     nothing = invoke("train")
     assert nothing.code == 2
     assert "no instance was given to train on." in nothing.stderr

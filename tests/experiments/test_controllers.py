@@ -17,16 +17,16 @@ from chores import Here
 from neuralns import InputError, read
 from neuralns.experiments import controllers
 from neuralns.experiments.controllers import (
+    COMMON,
     SETTINGS,
     Group,
     Source,
     Standing,
     check_sources,
-    draw_row,
+    draw_rows,
     fit,
     gains,
     log_of,
-    near_row,
     play_group,
     policy_of,
     train_controller,
@@ -34,7 +34,10 @@ from neuralns.experiments.controllers import (
 from neuralns.experiments.executors import LostProcessError
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.dials import Dials
-from neuralns.selection.learned_controller import LearnedController
+from neuralns.selection.learned_controller import TENSORS, LearnedController
+from neuralns.selection.response import centre_of, spread_of
+from neuralns.selection.signs import SIGNS
+from neuralns.selection.staged import STAGES
 from neuralns.selection.traits import NAMES
 
 PORTFOLIO = portfolio_named("string,random-node,blinks,2-opt-star:share=0.5")
@@ -68,14 +71,15 @@ def test_sources_that_are_none_are_refused(files: list[str], variants: str | Non
         check_sources(files, variants)
 
 
-def test_settings_from_afar_and_near_leave_some_operator_of_each_phase() -> None:
+def test_settings_are_drawn_around_the_centre_and_differ_from_stage_to_stage() -> None:
     rng = np.random.default_rng(1)
-    default = DIALS.row({"random-node": -9.0})
-    for _ in range(300):
-        for row in (draw_row(DIALS, default, rng), near_row(DIALS, default, rng)):
-            setting = DIALS.setting(row, (1, 20))
-            assert np.asarray(setting.weights).sum() > 0
-            assert np.isfinite(row).all()
+    centre = DIALS.row({"random-node": -1.0})
+    drawn = np.array([draw_rows(DIALS, centre, rng) for _ in range(2000)])
+    assert drawn.shape == (2000, len(STAGES), WIDTH)
+    values = (drawn - centre) / spread_of(DIALS)
+    assert values.mean(axis=0) == pytest.approx(np.zeros((len(STAGES), WIDTH)), abs=0.1)
+    assert values.std(axis=0) == pytest.approx(np.ones((len(STAGES), WIDTH)), abs=0.1)
+    assert np.corrcoef(values[:, 0, 0], values[:, 2, 0])[0, 1] == pytest.approx(COMMON**2, abs=0.1)
 
 
 def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
@@ -84,22 +88,27 @@ def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
     assert (len(plain.rows), len(plain.costs), plain.runs, plain.tried) == (SETTINGS, SETTINGS, SETTINGS + 1, False)
     # This portfolio lacks operators of the default.
     assert DIALS.like(portfolio_named("plain")) is None
-    assert len(plain.traits) == len(NAMES)
+    assert plain.centre == plain.rows[0][0] == [0.0] * WIDTH
+    assert np.shape(plain.rows) == (SETTINGS, len(STAGES), WIDTH)
+    assert np.shape(plain.signs) == (SETTINGS, len(STAGES), len(SIGNS))
+    assert (plain.kind, plain.customers, len(plain.traits)) == ("plain", 21, len(NAMES))
     known = read("E-n22-k4").best_known
     assert known is not None
     assert all(cost is not None and cost >= known for cost in (plain.default, *plain.costs))
-    response, _ = fit(DIALS, [plain, plain])
-    surface = response.factors, response.mean, response.spread
-    tried = play_group(6, source, 0.02, PORTFOLIO.names, surface, seed=1)
+    response, _ = fit(DIALS, [plain, replace(plain, number=6)])
+    tried = play_group(7, source, 0.02, PORTFOLIO.names, {name: getattr(response, name) for name in TENSORS}, seed=1)
     assert tried.tried
-    assert tried.rows[0] == response.best_row(np.array(tried.traits)).tolist()
+    centre = np.array(tried.centre)
+    for stage in range(len(STAGES)):
+        best = response.best_row(centre, tried.traits, stage, tried.signs[0][stage])
+        assert tried.rows[0][stage] == best.tolist()
 
 
-def test_the_default_is_one_of_the_settings_where_the_portfolio_has_its_operators() -> None:
+def test_settings_are_drawn_around_the_default_where_the_portfolio_has_its_operators() -> None:
     whole = portfolio_named("string,blinks,regret-2,shaw,2-opt-star:share=0.5")
     default = Dials(whole).like(portfolio_named("plain"))
-    assert default is not None
-    assert play_group(1, Source(file="E-n22-k4"), 0.01, whole.names, None, seed=1).rows[0] == default.tolist()
+    group = play_group(1, Source(file="E-n22-k4"), 0.01, whole.names, None, seed=1)
+    assert group.centre == centre_of(Dials(whole), default).tolist()
 
 
 def test_a_group_that_a_signal_cut_short_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +131,6 @@ def logged(path: Path) -> list[Group]:
 
 def test_a_training_fits_plays_and_keeps_all_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(controllers, "BROAD", 4)
-    monkeypatch.setattr(controllers, "REFIT", 2)
     seen: list[Standing] = []
     policy = trained(tmp_path, watch=seen.append)
     groups = logged(tmp_path / "log")
@@ -133,7 +141,8 @@ def test_a_training_fits_plays_and_keeps_all_it_did(tmp_path: Path, monkeypatch:
     assert seen[-1].groups == len(groups)
     assert policy.card["runs"] == (SETTINGS + 1) * len(groups)
     assert policy.card["gain"]["groups"] == len(gains(groups)) == len(groups) - 4
-    assert policy.card["kinds"] == ["A-n32-k5", "E-n22-k4"]
+    assert policy.card["for"]["kinds"] == ["plain"]
+    assert policy.card["for"]["customers"] == [21, 31]
     assert LearnedController(policy).made_for() == PORTFOLIO.names
 
 
@@ -182,8 +191,10 @@ def test_a_process_that_is_killed_costs_its_group_alone(tmp_path: Path) -> None:
 
 def group(number: int, default: float | None, costs: list[float | None], tried: bool = True) -> Group:
     rng = np.random.default_rng(number)
-    rows = rng.normal(0, 1, (len(costs), WIDTH)).tolist()
-    return Group(number, "made up", 1.0, rng.normal(0, 1, len(NAMES)).tolist(), default, tried, rows, costs)
+    rows = rng.normal(0, 1, (len(costs), len(STAGES), WIDTH)).tolist()
+    signs = rng.normal(0, 1, (len(costs), len(STAGES), len(SIGNS))).tolist()
+    traits = rng.normal(0, 1, len(NAMES)).tolist()
+    return Group(number, "made up", 50, 1.0, traits, [0.0] * WIDTH, default, tried, rows, signs, costs)
 
 
 def test_gains_are_those_of_groups_that_the_surface_was_tried_on() -> None:
@@ -206,7 +217,16 @@ def test_runs_that_leave_customers_out_teach_nothing() -> None:
     groups = [group(1, 1.0, [1.0, 1.1, 1.2]), group(2, 1.0, [2.0, 2.1, 1.9])]
     plain, _ = fit(DIALS, groups)
     with_lost, _ = fit(
-        DIALS, [replace(each, rows=[*each.rows, each.rows[0]], costs=[*each.costs, None]) for each in groups]
+        DIALS,
+        [
+            replace(
+                each,
+                rows=[*each.rows, each.rows[0]],
+                signs=[*each.signs, each.signs[0]],
+                costs=[*each.costs, None],
+            )
+            for each in groups
+        ],
     )
     assert with_lost.factors == pytest.approx(plain.factors)
 

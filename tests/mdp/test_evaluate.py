@@ -244,7 +244,7 @@ def test_a_policy_file_plays(tmp_path: Path) -> None:
     [
         (
             "clever",
-            "selector 'clever' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, "
+            "selector 'clever' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, intensity, "
             "best-fixed, fixed:DESTROY,REPAIR, "
             "a policy, lrw:FILE, adaptive:FILE or FILE.py.",
         ),

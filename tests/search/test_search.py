@@ -359,3 +359,42 @@ def test_segments_end_about_when_they_are_to_end() -> None:
     search.until = begin + 0.01
     search.advance()
     assert search.elapsed - begin < 0.8 * search_module.SEGMENT_SECONDS
+
+
+# --- A closer look. ---------------------------------------------------------------------------------------------------
+
+
+def test_the_customers_of_the_last_iteration_are_known() -> None:
+    search = search_of(MaxIterations(200), Always(), portfolio=PAIR)
+
+    def others(routes: tuple[tuple[int, ...], ...]) -> list[list[int]]:
+        left = [[node for node in route if node not in search.removed] for route in routes]
+        return sorted(route for route in left if route)
+
+    for _ in range(200):
+        before = search.current().routes
+        search.advance(1)
+        assert 1 <= len(search.removed) == len(set(search.removed)) <= 4
+        # All others are where they were.
+        assert others(search.current().routes) == others(before)
+
+
+def test_gains_and_seconds_add_up() -> None:
+    search = search_of(MaxTime(60), HillClimbing())
+    for _ in range(5):
+        search.advance()
+    assert search.pair_gains.sum() > 0
+    assert ((search.pair_gains > 0) <= (search.pair_counts[:, :, 0] > 0)).all()
+    assert search.pair_seconds.sum() == pytest.approx(search.elapsed, rel=0.01)
+    assert 0 <= search.acceptance <= 1
+    assert search.progress().search is search
+
+
+def test_what_a_controller_set_last_is_known() -> None:
+    seen: list[Search | None] = []
+    solve("E-n22-k4", MaxTime(0.3), selector="gain", callbacks=[lambda progress: seen.append(progress.search)])
+    assert seen[-1] is not None
+    assert seen[-1].control is not None
+    view, setting = seen[-1].control
+    assert view.iteration <= seen[-1].iteration
+    assert np.asarray(setting.weights).shape == view.uses.shape

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neuralns.operators.portfolio import portfolio_named
-from neuralns.selection.controller import MOST_REMOVED, heat_of, scale_of, weights_of
+from neuralns.selection.controller import heat_of, scale_of, weights_of
 from neuralns.selection.dials import Dials
+from neuralns.selection.selector import MOST_REMOVED
 
 DIALS = Dials(portfolio_named("string:longest=20,shaw,blinks,regret-2,2-opt-star:share=0.1"))
 

@@ -14,17 +14,21 @@ from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.dials import Dials
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.policy_file import Policy, write_policy
+from neuralns.selection.signs import SIGNS
+from neuralns.selection.staged import STAGES
 from neuralns.selection.traits import NAMES
 
 PORTFOLIO = portfolio_named("string,random-node,greedy,regret-2,2-opt-star:share=0.5")
-TERMS = 2 * len(Dials(PORTFOLIO).names) - 4
+TERMS = 2 * len(Dials(PORTFOLIO).names)
 
 
 def policy(factors: Any = None, **card: Any) -> Policy:
-    """A policy that takes to string on small instances, to random-node on large ones."""
+    """A policy that takes to string on small instances, to random-node on large ones; in the end to regret."""
     if factors is None:
         factors = np.zeros((TERMS, 1 + len(NAMES)))
         factors[0, 1 + NAMES.index("customers")] = 9.0
+    signs = np.zeros((2, TERMS, len(SIGNS)))
+    signs[1, 2, SIGNS.index("fall")] = -9.0
     content: dict[str, Any] = {
         "network": "controller",
         "operators": {
@@ -33,8 +37,13 @@ def policy(factors: Any = None, **card: Any) -> Policy:
             "improve": ["2-opt-star:share=0.5"],
         },
         "traits": list(NAMES),
+        "signs": list(SIGNS),
+        "stages": list(STAGES),
     }
-    numbers = {"factors": factors, "mean": np.zeros(len(NAMES)), "spread": np.ones(len(NAMES))}
+    numbers = {
+        "factors": factors, "signs": signs, "traits_mean": np.zeros(len(NAMES)), "traits_spread": np.ones(len(NAMES)),
+        "signs_mean": np.zeros((2, len(SIGNS))), "signs_spread": np.ones((2, len(SIGNS))),
+    }  # fmt: skip
     return Policy(content | card, {name: np.asarray(value, np.float32) for name, value in numbers.items()})
 
 
@@ -45,13 +54,23 @@ def uses(result: neuralns.Result) -> dict[str, int]:
 def test_it_weighs_operators_by_the_instance(tmp_path: Path) -> None:
     file = tmp_path / "mine.policy"
     write_policy(policy(), file)
-    small = neuralns.solve("E-n22-k4", MaxIterations(300), selector=str(file))
-    assert uses(small)["string"] == 300
-    assert small.selector == str(file)
-    assert small.decision_time_share is not None
-    large = neuralns.solve(neuralns.generate_x(400), MaxIterations(300), selector=str(file))
-    assert uses(large)["random-node"] == 300
-    assert uses(large)["greedy"] == pytest.approx(150, abs=40)
+    small = uses(neuralns.solve("E-n22-k4", MaxIterations(1000), selector=str(file)))
+    large = uses(neuralns.solve(neuralns.generate_x(400), MaxIterations(1000), selector=str(file)))
+    assert small["string"] > 700 > 300 > large["string"]
+
+
+def test_it_decides_anew_by_what_the_search_shows() -> None:
+    early: list[int] = []
+    late: list[int] = []
+
+    def note(progress: neuralns.Progress) -> None:
+        (early if progress.iteration <= 500 else late).append(progress.uses["regret-2"])
+
+    result = neuralns.solve("E-n22-k4", MaxIterations(1000), selector=LearnedController(policy()), callbacks=[note])
+    assert early[-1] == pytest.approx(250, abs=60)
+    assert uses(result)["regret-2"] - early[-1] > 320
+    assert result.selector == "controller"
+    assert result.decision_time_share is not None
 
 
 def test_it_sets_the_same_for_the_same_instance() -> None:
@@ -69,9 +88,9 @@ def test_operators_it_was_not_trained_for_are_refused() -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (policy(np.zeros((3, 3))), "the numbers 'factors' are not 14 × 19 finite ones"),
-        (policy(np.full((TERMS, 1 + len(NAMES)), np.nan)), "the numbers 'factors' are not 14 × 19 finite ones"),
-        (policy(traits=["other"]), "was trained with other traits of instances than this version has"),
+        (policy(np.zeros((3, 3))), "the numbers 'factors' are not 18 × 19 finite ones"),
+        (policy(np.full((TERMS, 1 + len(NAMES)), np.nan)), "the numbers 'factors' are not 18 × 19 finite ones"),
+        (policy(traits=["other"]), "was trained with other traits than this version has"),
         (Policy(policy().card, {}), "the numbers 'factors' are not"),
     ],
 )

@@ -97,7 +97,7 @@ def test_parameters_that_a_wheel_cannot_take_are_refused(name: str, sentence: st
 
 def test_an_unknown_name_is_answered_by_the_choices() -> None:
     sentence = (
-        "selector 'nonsense' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, "
+        "selector 'nonsense' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, intensity, "
         "best-fixed, fixed:DESTROY,REPAIR, "
         "a policy, lrw:FILE, adaptive:FILE or FILE.py."
     )

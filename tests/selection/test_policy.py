@@ -29,7 +29,6 @@ from neuralns import (
     read,
     solve,
 )
-from neuralns.compiled.structs import Struct
 from neuralns.learning.networks import Shape, make_network
 from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators.portfolio import portfolio_named
@@ -108,16 +107,6 @@ def edges_of(mdp: MDP, lanes: Lanes) -> torch.Tensor:
     return torch.tensor(found)[None, None]
 
 
-def compiled_values(memory: Struct, policy: Policy, customers: int) -> npt.NDArray[np.float32]:
-    """The Q-values that the last choice left in the memory of a policy."""
-    begin = memory.scratch
-    if policy.network == "gat":
-        begin += 2 * (customers + 1) * memory.width + 2 * memory.width + memory.globals
-    else:
-        begin += ((memory.layers - 1) % 2) * ((len(memory.numbers) - memory.scratch) // 2)
-    return np.asarray(memory.numbers[begin : begin + len(policy.destroys) + len(policy.repairs)])
-
-
 @pytest.mark.parametrize("customers", [5, 20, 60])
 @pytest.mark.parametrize(("network", "options"), KINDS)
 def test_values_are_those_of_torch(network: str, options: dict[str, Any], customers: int) -> None:
@@ -136,7 +125,7 @@ def test_values_are_those_of_torch(network: str, options: dict[str, Any], custom
         edges = edges_of(mdp, lanes) if options.get("graph") == "nearest" else None
         with torch.no_grad():
             expected = online(rows, None, edges)[0, 0].numpy()
-        found = compiled_values(memory, policy, customers)
+        found = selector.values(memory, customers)
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
         allowed = np.flatnonzero(lanes.action_mask[0])
         assert choice == found[allowed].argmax()
@@ -159,8 +148,8 @@ def test_one_memory_serves_instances_of_several_sizes_in_turns() -> None:
                 size = mdp.instance.customers
                 own = selector.start(mdp.portfolio, size)
                 assert choose(shared, lanes.state(lane), 0) == choose(own, lanes.state(lane), 0)
-                values = compiled_values(own, policy, size)
-                assert np.array_equal(compiled_values(shared, policy, size), values)
+                values = selector.values(own, size)
+                assert np.array_equal(selector.values(shared, size), values)
 
 
 # --- The softmax. ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Response surfaces: what settings are worth, by the traits of an instance."""
+"""Response surfaces: what settings are worth, by the traits of an instance and the signs of a search."""
 
 from __future__ import annotations
 
@@ -6,113 +6,109 @@ import numpy as np
 import pytest
 
 from neuralns.operators.portfolio import portfolio_named
-from neuralns.selection import response as response_module
 from neuralns.selection.dials import FURTHEST, Dials
-from neuralns.selection.response import CLIP, DOUBT, MODESTY, RANGE, SHARPNESS, Response, fit_response, terms
+from neuralns.selection.response import (
+    CLIP,
+    LEAST_CURVATURE,
+    RARE,
+    REACH,
+    SELDOM,
+    Response,
+    Runs,
+    centre_of,
+    fit_response,
+    spread_of,
+)
+from neuralns.selection.staged import LENGTHS
 
-DIALS = Dials(portfolio_named("string,shaw,random-node,blinks,regret-2,2-opt-star:share=0.1"))
-TRAITS = 2
-TERMS = 5 + 2 * 1 + 2 * 5
-
-
-def surface(**effects: tuple[float, float]) -> Response:
-    """A surface with some effects: one at the mean of the first trait, and how it grows with it."""
-    names = (
-        "string",
-        "shaw",
-        "random_node",
-        "blinks",
-        "regret",
-        "root",
-        "share",
-        "scale",
-        "length",
-        "rate",
-        "start",
-        "end",
-    )
-    factors = np.zeros((TERMS, 1 + TRAITS))
-    factors[12:] = 0.0
-    # Squares of the last five dials keep the best within reach.
-    factors[12:17, 0] = 1.0
-    for name, (plain, slope) in effects.items():
-        factors[names.index(name), :2] = plain, slope
-    return Response(DIALS, factors, np.zeros(TRAITS), np.ones(TRAITS))
+DIALS = Dials(portfolio_named("string,shaw,blinks,2-opt-star:share=0.1"))
+WIDTH = len(DIALS.names)
+TRAITS, SIGNS = 2, 3
+CENTRE = centre_of(DIALS, None)
 
 
-def test_terms_are_shares_of_operators_and_dials_with_their_squares() -> None:
-    row = DIALS.row({"shaw": np.log(2.0), "regret-2": -9.0, "scale": 0.5, "end heat": -1.0})
-    found = terms(DIALS, row[None])[0]
-    assert found.shape == (TERMS,)
-    assert found[:5] == pytest.approx([0.25, 0.5, 0.25, 1.0, 0.0])
-    assert found[5:7] == pytest.approx([0.1**0.5, 0.1])
-    assert found[7:] == pytest.approx([0.5, 0, 0, 0, -1.0, 0.25, 0, 0, 0, 1.0])
+def surface(straight: dict[str, float], traits: dict[str, float], signs: dict[str, float]) -> Response:
+    """A surface whose squares count 1: straight effects of dials, how they grow with the first trait and last sign."""
+    factors, later = np.zeros((2 * WIDTH, 1 + TRAITS)), np.zeros((2, 2 * WIDTH, SIGNS))
+    factors[WIDTH:, 0] = 1.0
+    for name, value in straight.items():
+        factors[DIALS.names.index(name), 0] = value
+    for name, value in traits.items():
+        factors[DIALS.names.index(name), 1] = value
+    for name, value in signs.items():
+        later[1, DIALS.names.index(name), -1] = value
+    means = np.zeros(TRAITS), np.ones(TRAITS), np.zeros((2, SIGNS)), np.ones((2, SIGNS))
+    return Response(DIALS, factors, later, *means)
 
 
-def test_the_best_row_favours_what_is_cheap() -> None:
-    response = surface(string=(0.0, 0.0), shaw=(0.25, 0.0), random_node=(9.0, 0.0), scale=(-1.0, 0.0), root=(-1.0, 0.0))
-    row = dict(zip(DIALS.names, response.best_row(np.zeros(TRAITS)), strict=True))
-    assert row["string"] == 0.0
-    assert row["shaw"] == pytest.approx(-0.25 / SHARPNESS)
-    assert row["random-node"] < -FURTHEST
-    assert row["scale"] == pytest.approx(0.5 * MODESTY, abs=0.03)
-    assert row["start heat"] == 0.0
-    # The whole share, ten times that of the portfolio.
-    assert row["2-opt-star:share=0.1"] == pytest.approx(np.log(10.0))
+def best(response: Response, dial: str, *given: object) -> float:
+    """How far from the centre a dial is turned, in spreads."""
+    place = DIALS.names.index(dial)
+    return float(((response.best_row(CENTRE, *given) - CENTRE) / spread_of(DIALS))[place])  # type: ignore[arg-type]
 
 
-def test_what_is_best_follows_the_traits_within_limits() -> None:
-    response = surface(scale=(0.0, 1.0), shaw=(0.0, 0.5))
-    rows = [response.best_row(np.array([trait, 0.0])) for trait in (-1.0, 1.0, 100.0)]
-    scale, shaw, string = (DIALS.names.index(name) for name in ("scale", "shaw", "string"))
-    best = [0.5, -0.5, max(-RANGE, -CLIP / 2)]
-    assert [row[scale] for row in rows] == pytest.approx([MODESTY * value for value in best], abs=0.03)
-    assert rows[0][shaw] == 0.0 > rows[0][string]
-    assert rows[1][string] == 0.0 > rows[1][shaw]
+def test_the_centre_is_the_default_with_all_that_it_leaves_out_seldom() -> None:
+    default = DIALS.like(portfolio_named("string,blinks"))
+    assert default is not None
+    row = dict(zip(DIALS.names, centre_of(DIALS, default), strict=True))
+    assert row["string"] == row["blinks"] == row["scale"] == 0.0
+    assert row["shaw"] == RARE > -FURTHEST
+    assert 0.1 * np.exp(row["2-opt-star:share=0.1"]) == pytest.approx(SELDOM)
+    assert not centre_of(DIALS, None).any()
 
 
-def test_the_best_row_is_no_worse_than_others_but_for_diversity(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_module, "MODESTY", 1.0)
-    rng = np.random.default_rng(4)
-    factors = rng.normal(0, 0.5, (TERMS, 1 + TRAITS))
-    factors[12:17, 0] = 3.0
-    response = Response(DIALS, factors, np.zeros(TRAITS), np.ones(TRAITS))
-    for _ in range(20):
-        traits = rng.normal(0, 1, TRAITS)
-        best = response.value(traits, response.best_row(traits, sharpness=0.01))
-        others = rng.normal(0, 0.5, (50, len(DIALS.names)))
-        assert best <= min(response.value(traits, row) for row in others) + 1e-9
+def test_each_dial_is_turned_to_where_its_parabola_is_lowest() -> None:
+    response = surface({"scale": 0.8, "shaw": -1.0, "end heat": -99.0}, {}, {})
+    assert best(response, "scale", np.zeros(TRAITS)) == pytest.approx(-0.4)
+    assert best(response, "shaw", np.zeros(TRAITS)) == pytest.approx(0.5)
+    assert best(response, "end heat", np.zeros(TRAITS)) == pytest.approx(REACH)
+    assert best(response, "string", np.zeros(TRAITS)) == 0.0
+
+
+def test_what_looks_straight_bends() -> None:
+    response = surface({"scale": -LEAST_CURVATURE}, {}, {})
+    response.factors[WIDTH:, 0] = -5.0
+    assert best(response, "scale", np.zeros(TRAITS)) == pytest.approx(0.5)
+
+
+def test_what_is_best_follows_traits_and_signs_within_limits() -> None:
+    response = surface({}, {"scale": 0.5}, {"shaw": 0.5})
+    assert best(response, "scale", [1.0, 9.0]) == pytest.approx(-0.25)
+    assert best(response, "scale", [100.0, 0.0]) == pytest.approx(-0.25 * CLIP)
+    signs = [0.0, 0.0, -1.0]
+    assert best(response, "shaw", np.zeros(TRAITS), 0, signs) == 0.0
+    assert best(response, "shaw", np.zeros(TRAITS), 1, signs) == 0.0
+    assert best(response, "shaw", np.zeros(TRAITS), 2, signs) == pytest.approx(0.25)
+
+
+def runs_of(true: Response, groups: int, noise: float, seed: int = 5) -> Runs:
+    """Runs of settings drawn by chance whose costs are by a surface, six to an instance."""
+    rng = np.random.default_rng(seed)
+    each = np.repeat(np.arange(groups), 6)
+    values = rng.normal(0, 1, (len(each), len(LENGTHS), WIDTH))
+    traits = rng.normal(0, 1, (groups, TRAITS))[each]
+    signs = rng.normal(0, 1, (len(each), len(LENGTHS) - 1, SIGNS))
+    percent = rng.normal(0, noise, len(each))
+    for run in range(len(each)):
+        for stage, length in enumerate(LENGTHS):
+            effects = true.effects(traits[run], stage, signs[run, stage - 1] if stage else None)
+            value = values[run, stage]
+            percent[run] += length * effects @ np.concatenate([value, value**2])
+    level = rng.uniform(100, 1000, groups)[each]
+    return Runs(values, traits, signs, level * np.exp(percent / 100), each)
 
 
 def test_a_fit_finds_the_surface_that_runs_came_from() -> None:
-    rng = np.random.default_rng(5)
-    true = surface(shaw=(1.0, 0.5), blinks=(-0.5, 0.0), scale=(-0.4, 0.3), start=(0.2, -0.6))
-    groups, size = 200, 7
-    traits = np.repeat(rng.normal(0, 1, (groups, TRAITS)), size, axis=0)
-    rows = rng.normal(0, 0.7, (groups * size, len(DIALS.names)))
-    level = np.repeat(rng.uniform(100, 1000, groups), size)
-    costs = level * np.exp([(true.value(*pair) + rng.normal(0, 0.2)) / 100 for pair in zip(traits, rows, strict=True)])
-    fitted, share = fit_response(DIALS, traits, rows, costs, np.repeat(np.arange(groups), size))
-    assert share > 0.8
-    for trait in (-1.0, 0.0, 1.0):
-        here = np.array([trait, 0.0])
-        best = fitted.best_row(here)
-        assert true.value(here, best) < true.value(here, np.zeros(len(best))) - 0.15
-        assert true.value(here, best) == pytest.approx(true.value(here, true.best_row(here)), abs=0.25)
-
-
-def test_operators_that_a_default_leaves_out_stay_rare_unless_they_are_known_to_be_better() -> None:
-    default = DIALS.row({"shaw": -9.0})
-    string, shaw = (DIALS.names.index(name) for name in ("string", "shaw"))
-    nothing, better = (surface(shaw=(effect, 0.0)).best_row(np.zeros(TRAITS), default) for effect in (0.0, -3.0))
-    assert nothing[shaw] - nothing[string] == -DOUBT
-    assert better[shaw] > better[string]
+    true = surface({"shaw": 0.2, "start heat": -0.15}, {"scale": 0.2}, {"blinks": 0.3})
+    true.factors[WIDTH:, 0] = 0.05
+    fitted, share = fit_response(DIALS, runs_of(true, 500, 0.1))
+    assert share > 0.6
+    for given in (([0.0, 0.0], 0, None), ([1.0, 0.0], 0, None), ([-1.0, 1.0], 2, [0.0, 0.0, 1.0])):
+        assert fitted.effects(*given) == pytest.approx(true.effects(*given), abs=0.2)
 
 
 def test_runs_that_tell_nothing_foretell_nothing() -> None:
-    rng = np.random.default_rng(6)
-    rows = rng.normal(0, 0.7, (140, len(DIALS.names)))
-    costs = np.exp(rng.normal(0, 0.01, 140))
-    traits = np.repeat(rng.normal(0, 1, (20, TRAITS)), 7, axis=0)
-    _, share = fit_response(DIALS, traits, rows, costs, np.repeat(np.arange(20), 7))
-    assert share < 0.1
+    nothing = surface({}, {}, {})
+    nothing.factors[:] = 0.0
+    _, share = fit_response(DIALS, runs_of(nothing, 40, 1.0))
+    assert share < 0.05

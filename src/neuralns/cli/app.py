@@ -22,7 +22,9 @@ from neuralns.cli import (
     operators,
     policy,
     reproduce,
+    serve,
     solve,
+    studio,
     train,
     tune,
 )
@@ -49,6 +51,8 @@ app.command("policy")(policy.policy)
 app.command("evaluate")(evaluate.evaluate)
 app.command("episode")(episode.episode)
 app.command("reproduce")(reproduce.reproduce)
+app.command("studio")(studio.studio)
+app.command("serve")(serve.serve)
 app.add_typer(bench.bench, name="bench")
 
 
@@ -79,4 +83,6 @@ def common(
         neuralns solve today.vrp --selector mine.policy
 
         neuralns reproduce all
+
+        neuralns studio
     """

@@ -41,6 +41,7 @@ def info(
         neuralns info stops.csv --vehicles fleet.csv
     """
     from neuralns.plot import format_cost
+    from neuralns.problem.variant import in_words
 
     problem = options.read_problem(
         instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
@@ -87,41 +88,6 @@ def info(
         if rows:
             console.print()
             print_rows(console, {"fleet": "vehicle", "depots": "depot"}[name], _columns(problem, rows))
-
-
-def in_words(problem: Instance) -> str:
-    """Name the variant of an instance: its customers, and what there is beside one depot and vehicles of one kind.
-
-    >>> from neuralns import Instance
-    >>> in_words(Instance("two", [0, 1, 1], 1, [[0, 0], [3, 4], [5, 6]], windows=[[0, 9], [2, 7], [0, 9]]))
-    '2 customers with windows'
-    """
-    people = range(1, problem.customers + 1)
-    optional = sum(not problem.required(node) and node not in problem.group_of for node in people)
-    deliveries, pickups = (amounts[1 : problem.customers + 1].any(axis=1) for amounts in problem.amounts)
-    both, up = int((deliveries & pickups).sum()), int((pickups & ~deliveries).sum())
-    narrow = problem.windows is not None and bool(_narrow(problem).any())
-    served = f"{_number(problem.customers, 'customer')}{' with windows' if narrow else ''}"
-    depots = problem.depots or ()
-    parts = {
-        _number(len(problem.types), "vehicle type"): len(problem.types) > 1,
-        _number(len(depots), "depot"): len(depots) > 1,
-        "capacities of depots": any(depot.capacity is not None for depot in depots),
-        "costs of opening depots": any(depot.cost > 0 for depot in depots),
-        f"{optional} optional": optional,
-        _number(len(problem.groups or ()), "group"): problem.groups,
-        _number(len(problem.shipments or ()), "shipment"): problem.shipments,
-        _number(up, "backhaul" if problem.backhauls else "pickup"): up,
-        f"{both} with delivery and pickup": both,
-        f"goods in {problem.dimensions} dimensions": problem.dimensions > 1,
-        f"{len(problem.openings or ())} with several windows": problem.openings,
-        "release times": problem.release is not None,
-        f"{len(problem.skills or ())} in need of skills": problem.skills,
-        "open routes": any(kind.start is None or kind.end is None for kind in problem.types),
-        _number(len(problem.profiles or ()), "profile"): problem.profiles,
-        f"own costs ({', '.join(cost.name for cost in problem.route_costs or ())})": problem.route_costs,
-    }
-    return ", ".join([served, *(words for words, there in parts.items() if there)])
 
 
 def _goods(problem: Instance) -> dict[str, Any]:
@@ -205,39 +171,19 @@ def _shown(problem: Instance, name: str, value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _horizon(problem: Instance) -> tuple[float, float]:
-    """Return from when to when any depot is open."""
-    nodes = list(problem.depot_nodes)
-    return float(problem.earliest[nodes].min()), float(problem.latest[nodes].max())
-
-
-def _narrow(problem: Instance) -> Any:
-    """Return which customers have a window narrower than the horizon, or several."""
-    import numpy as np
-
-    assert problem.windows is not None
-    opens, closes = _horizon(problem)
-    begin, end = problem.windows[1 : problem.customers + 1].T
-    several = np.isin(np.arange(1, problem.customers + 1), list(problem.openings or ()))
-    return (begin > opens) | (end < closes) | several
-
-
 def _rules(problem: Instance) -> dict[str, Any]:
     """Return what an instance has beside demands and a capacity, and how tight its windows are."""
     import numpy as np
 
     from neuralns.problem.distances import triangle_excess
+    from neuralns.problem.variant import horizon_of, narrow_windows
 
     facts: dict[str, Any] = {}
     if problem.windows is not None:
-        opens, closes = _horizon(problem)
+        opens, closes = horizon_of(problem)
         # A window counts if it is narrower than the horizon, and only that part of it which lies within.
         spans = [np.clip(problem.windows_of(node), opens, closes) for node in range(1, problem.customers + 1)]
-        widths, narrow = np.array([(span[:, 1] - span[:, 0]).sum() for span in spans]), _narrow(problem)
+        widths, narrow = np.array([(span[:, 1] - span[:, 0]).sum() for span in spans]), narrow_windows(problem)
         facts["horizon"] = [opens, closes if math.isfinite(closes) else None]
         facts["windows"] = float(narrow.mean())
         if math.isfinite(closes) and closes > opens and narrow.any():

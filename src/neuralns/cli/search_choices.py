@@ -20,6 +20,7 @@ from neuralns.problem.formats.vroom_output import write_vroom_answer
 from neuralns.problem.instance import Instance, objective_costs
 from neuralns.problem.solution import Solution
 from neuralns.search.setup import portfolio_of
+from neuralns.selection.default import AUTO
 from neuralns.selection.names import is_own_file, selector_named
 from neuralns.selection.selector import Selector, new_memory_of
 
@@ -109,7 +110,7 @@ class Choice:
     Attributes
     ----------
     selector
-        The selector; ``best-fixed`` by its name, since the search itself finds the pair.
+        The selector; ``auto`` and ``best-fixed`` by their names, since the search itself finds what they stand for.
     own_file
         Whether it is of a Python file of the user's.
     """
@@ -125,12 +126,14 @@ class Choice:
         self._loaded = [entry.name for path in operators for entry in load_operators(path)]
         self._portfolio = portfolio
         self.selector: Selector | str = (
-            selector if selector == "best-fixed" else selector_named(selector, temperature, decide_every)
+            selector if selector in ("best-fixed", AUTO) else selector_named(selector, temperature, decide_every)
         )
         self.own_file = is_own_file(selector)
 
-    def portfolio_for(self, instance: Instance) -> Portfolio:
-        """Return the operators for an instance."""
+    def portfolio_for(self, instance: Instance) -> Portfolio | None:
+        """Return the operators for an instance; None where the search chooses them with the selector."""
+        if self.selector == AUTO and self._portfolio is None and not self._loaded:
+            return None
         chosen = portfolio_of(self._portfolio, None if isinstance(self.selector, str) else self.selector, instance)
         if self._loaded and "," not in chosen.name and chosen.name != "own":
             chosen = make_portfolio(chosen.name, [*chosen.names, *self._loaded])
@@ -138,5 +141,6 @@ class Choice:
 
     def check(self, instance: Instance) -> None:
         """Refuse a selector that does not go with the operators for an instance."""
-        if not isinstance(self.selector, str):
-            new_memory_of(self.selector, self.portfolio_for(instance), 1)
+        chosen = self.portfolio_for(instance)
+        if not isinstance(self.selector, str) and chosen is not None:
+            new_memory_of(self.selector, chosen, 1)

@@ -28,7 +28,7 @@ def solve(
     time: options.Time = None,
     iterations: options.Iterations = None,
     seed: options.Seed = 0,
-    selector: options.SelectorName = "random",
+    selector: options.SelectorName = "auto",
     temperature: options.Temperature = None,
     decide_every: options.DecideEvery = 1,
     portfolio: options.PortfolioName = None,
@@ -92,6 +92,7 @@ def solve(
     from neuralns.problem.formats.route_table import route_table_text
     from neuralns.search.setup import initial_solution
     from neuralns.search.solve import solve
+    from neuralns.selection.default import AUTO, BUNDLED
 
     # Everything that can be refused is refused before the first search.
     stop = options.parse_limits(time, iterations)
@@ -135,7 +136,7 @@ def solve(
     found: list[dict[str, Any]] = []
     written: dict[tuple[str, str], str | None] = {}
     whole: dict[str, str] = {}
-    astray = False
+    astray = steered = False
     for problem in problems:
         announce_unservable(messages, problem)
     with announce_compilation(messages):
@@ -167,6 +168,12 @@ def solve(
                     target = _fill(pattern, problem.name)
                     place = written[what, problem.name] = _kept(write, target)
                     astray = astray or place != target
+            if selector == AUTO and result.selector == BUNDLED and not steered and not quiet:
+                steered = True
+                messages.print(
+                    "steered by the bundled controller, which was trained on such instances; --selector random does "
+                    "without it"
+                )
             solved = result.best.instance
             whole[problem.name] = route_table_text(result.best)
             found.append(

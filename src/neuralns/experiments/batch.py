@@ -25,9 +25,10 @@ from neuralns.problem.formats.detect import check_solution_path
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
-from neuralns.search.setup import prepare
+from neuralns.search.setup import portfolio_for, prepare
 from neuralns.search.solve import solve
 from neuralns.search.stopping import Stop
+from neuralns.selection.default import AUTO, default_selector
 from neuralns.selection.selector import Selector
 from neuralns.selection.uniform import Uniform
 
@@ -74,10 +75,13 @@ class BatchRow:
 
 
 class Problem(NamedTuple):
-    """An instance that was read, the operators to solve it with, and how its routes are written to a file."""
+    """An instance that was read, the operators to solve it with, and how its routes are written to a file.
+
+    Without operators the search takes those that go with the selector.
+    """
 
     instance: Instance
-    portfolio: Portfolio
+    portfolio: Portfolio | None
     write: Callable[[Solution, str], None]
 
 
@@ -173,10 +177,13 @@ def run_batch(
                 # Compiled by one process, if at all, not by all at the same time.
                 chooser = recipe.choices.get("selector")
                 selector = chooser if isinstance(chooser, Selector) else Uniform()
-                prepare(problem.portfolio, selector, SimulatedAnnealing(), recipe.stop, problem.instance)
+                if chooser == AUTO and problem.portfolio is None:
+                    selector = default_selector(problem.instance, recipe.stop.time)
+                operators = problem.portfolio or portfolio_for(selector, problem.instance)
+                prepare(operators, selector, SimulatedAnnealing(), recipe.stop, problem.instance)
             return {
                 "instance": problem.instance,
-                "portfolio": (problem.portfolio.name, problem.portfolio.names),
+                "portfolio": problem.portfolio and (problem.portfolio.name, problem.portfolio.names),
                 "stop": recipe.stop,
                 "choices": {**recipe.choices, **({"selector": recipe.own_selector} if recipe.own_selector else {})},
                 "own_files": list(recipe.own_files),
@@ -278,9 +285,8 @@ def work(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", InputWarning)
         try:
-            result = solve(
-                given["instance"], given["stop"], portfolio=make_portfolio(*given["portfolio"]), **given["choices"]
-            )
+            portfolio = given["portfolio"] and make_portfolio(*given["portfolio"])
+            result = solve(given["instance"], given["stop"], portfolio=portfolio, **given["choices"])
         except NeuralnsError as error:
             return {"fault": str(error), "notes": _notes(warned)}
     if result.stopped_by.startswith("SIG"):

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.experiments.controllers import draw_row
 from neuralns.operators.portfolio import Portfolio, portfolio_named, strongest_for
 from neuralns.problem.instance import Instance
-from neuralns.selection.dials import Dials
+from neuralns.selection.dials import FURTHEST, Dials
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,3 +31,25 @@ def candidates_for(instances: Sequence[Instance], portfolio: Portfolio, count: i
         row = draw_row(dials, around[generator.integers(len(around))], generator).round(4)
         different[tuple(row)] = row
     return list(different.values())[:count]
+
+
+def draw_row(dials: Dials, default: Floats, rng: np.random.Generator) -> Floats:
+    """Return a setting from afar: around the default or all dials at 0, some operators left out, others brought in."""
+    row = default.copy() if rng.random() < 0.5 else np.zeros(len(dials.names))
+    destroys, repairs, improves, rest = dials.sizes
+    operators = destroys + repairs
+    for first, last in ((0, destroys), (destroys, operators)):
+        part = row[first:last]
+        part += rng.normal(0.0, 1.0, last - first)
+        for place in range(last - first):
+            chance = rng.random()
+            if chance < 0.4:
+                part[place] = -2 * FURTHEST if chance < 0.2 else rng.normal()
+        if (part < -FURTHEST).all():
+            part[rng.integers(last - first)] = 0.0
+    for place in range(operators, operators + improves):
+        chance = rng.random()
+        if chance < 0.7:
+            row[place] = -2 * FURTHEST if chance < 0.35 else rng.uniform(-2.0, 2.3)
+    row[operators + improves :] = rng.normal(0.0, 0.6, rest)
+    return row

@@ -30,12 +30,14 @@ from neuralns.problem.generate.variants import GENERATORS, generate_of
 from neuralns.problem.instance import Instance
 from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
-from neuralns.selection.constant import Constant
-from neuralns.selection.dials import FURTHEST, Dials
-from neuralns.selection.learned_controller import NETWORK
+from neuralns.selection.controller import View
+from neuralns.selection.dials import Dials
+from neuralns.selection.learned_controller import NETWORK, TENSORS
 from neuralns.selection.policy_file import Policy
-from neuralns.selection.response import Response, fit_response
-from neuralns.selection.traits import NAMES, traits_of
+from neuralns.selection.response import Response, Runs, centre_of, fit_response, spread_of
+from neuralns.selection.signs import SIGNS
+from neuralns.selection.staged import STAGES, Staged
+from neuralns.selection.traits import NAMES, kind_of, traits_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,13 +45,17 @@ SETTINGS = 6
 """Settings tried in a group, beside the default: the best by the surface, and others."""
 BROAD = 24
 """Groups, at least, before the surface takes part in drawing settings."""
-REFIT = 8
-"""Groups between two fits."""
+REFIT = 0.1
+"""A surface is fitted again when there are so many more groups, as a share, and 8 at least."""
+COMMON = 0.8
+"""How much of what is drawn is the same in all stages of a run, in spreads."""
+FURTHEST_DRAWN = 3.0
+"""Dials count as no further from the centre than so many spreads."""
 MOST_LOST = 3
 """Processes that may be lost before a training is given up."""
-SECONDS_PER_CUSTOMER = (0.008, 0.04)
+SECONDS_PER_CUSTOMER = (0.01, 0.06)
 """Where no time is given, it is drawn from this range, evenly by its logarithm."""
-LEAST_SECONDS, MOST_SECONDS = 1.0, 4.5
+LEAST_SECONDS, MOST_SECONDS = 1.0, 4.0
 GENERATED_SIZES = (80, 400)
 """Fewest and most customers of generated instances, drawn evenly by their logarithm."""
 SEEDS = 1_000_000
@@ -75,19 +81,22 @@ class Source:
 
 @dataclass(frozen=True)
 class Group:
-    """What came of the runs on an instance: traits, the cost by the default, and dials and cost of each setting.
+    """What came of the runs on an instance: its traits, the cost by the default, and what was set, seen and found.
 
-    ``tried`` says whether the first row is what the surface took for best. A run that leaves customers out who must be
-    served has no cost.
+    ``rows`` and ``signs`` have a row for each stage of each run, ``tried`` says whether the first run is by what the
+    surface took for best. A run that leaves customers out who must be served has no cost.
     """
 
     number: int
     kind: str
+    customers: int
     seconds: float
     traits: list[float]
+    centre: list[float]
     default: float | None
     tried: bool
-    rows: list[list[float]]
+    rows: list[list[list[float]]]
+    signs: list[list[list[float]]]
     costs: list[float | None]
 
     @property
@@ -134,37 +143,12 @@ def check_sources(files: Sequence[str], variants: str | None, seed: int = 0) -> 
     return generated
 
 
-def draw_row(dials: Dials, default: Floats, rng: np.random.Generator) -> Floats:
-    """Return a setting from afar: around the default or all dials at 0, some operators left out, others brought in."""
-    row = default.copy() if rng.random() < 0.5 else np.zeros(len(dials.names))
-    destroys, repairs, improves, rest = dials.sizes
-    operators = destroys + repairs
-    for first, last in ((0, destroys), (destroys, operators)):
-        part = row[first:last]
-        part += rng.normal(0.0, 1.0, last - first)
-        for place in range(last - first):
-            chance = rng.random()
-            if chance < 0.4:
-                part[place] = -2 * FURTHEST if chance < 0.2 else rng.normal()
-        if (part < -FURTHEST).all():
-            part[rng.integers(last - first)] = 0.0
-    for place in range(operators, operators + improves):
-        chance = rng.random()
-        if chance < 0.7:
-            row[place] = -2 * FURTHEST if chance < 0.35 else rng.uniform(-2.0, 2.3)
-    row[operators + improves :] = rng.normal(0.0, 0.6, rest)
-    return row
-
-
-def near_row(dials: Dials, best: Floats, rng: np.random.Generator) -> Floats:
-    """Return a setting near another one."""
-    count = len(dials.portfolio.actions)
-    row = best + np.where(
-        np.arange(len(best)) < count, rng.normal(0.0, 0.7, len(best)), rng.normal(0.0, 0.35, len(best))
-    )
-    place = int(rng.integers(count))
-    row[place] = -2 * FURTHEST if rng.random() < 0.5 and (np.delete(best[:count], place) > -FURTHEST).any() else 0.0
-    return row
+def draw_rows(dials: Dials, centre: Floats, rng: np.random.Generator) -> list[Floats]:
+    """Return a setting near another one for each stage of a run; those of later stages differ a little."""
+    spread, width = spread_of(dials), len(dials.names)
+    whole = rng.normal(0.0, COMMON, width)
+    apart = math.sqrt(1.0 - COMMON**2)
+    return [centre + spread * (whole + rng.normal(0.0, apart, width)) for _ in STAGES]
 
 
 def play_group(
@@ -172,12 +156,12 @@ def play_group(
     source: Source,
     seconds: float | None,
     operators: Sequence[str],
-    surface: tuple[Floats, Floats, Floats] | None,
+    surface: Mapping[str, Floats] | None,
     seed: int,
 ) -> Group:
-    """Do the runs of a group; a surface is given by its factors and the mean and spread of the traits."""
+    """Do the runs of a group; a surface is given by its fields."""
     dials = Dials(make_portfolio("own", operators))
-    response = None if surface is None else Response(dials, *surface)
+    response = None if surface is None else Response(dials, **surface)
     rng = np.random.default_rng((seed, number))
     instance = source.read()
     least, most = map(math.log, SECONDS_PER_CUSTOMER)
@@ -186,44 +170,72 @@ def play_group(
     limit = drawn if seconds is None else seconds
     start = initial_solution(instance, "savings", seconds=limit)
     traits = traits_of(instance, start, limit)
-    default = dials.like(portfolio_named(strongest_for(instance)))
-    rows = []
-    if response is not None:
-        best = response.best_row(traits, default)
-        rows += [best, *(near_row(dials, best, rng) for _ in range(SETTINGS // 2 - 1))]
-    elif default is not None:
-        rows.append(default)
-    around = dials.row({}) if default is None else default
-    rows += [draw_row(dials, around, rng) for _ in range(SETTINGS - len(rows))]
+    centre = centre_of(dials, dials.like(portfolio_named(strongest_for(instance))))
 
     def cost(**steered: Any) -> float | None:
         found = solve(instance, time=limit, seed=number, initial=start, **steered)
         refuse_cut_short(found.stopped_by)
         return found.cost if found.feasible else None
 
+    def run(
+        given: Sequence[Floats] | None, about_best: bool
+    ) -> tuple[list[list[float]], list[list[float]], float | None]:
+        # All dials at 0 until something is set.
+        rows: list[list[float]] = [[0.0] * len(centre) for _ in STAGES]
+        asked: set[int] = set()
+        seen: list[list[float]] = [[0.0] * len(SIGNS) for _ in STAGES]
+
+        def decide(stage: int, signs: Floats, view: View) -> Floats:
+            best = centre if response is None or not about_best else response.best_row(centre, traits, stage, signs)
+            row = best if given is None else best - centre + given[stage]
+            # What is set holds until something else is; stages that were over before the first question have it too.
+            for place in range(len(STAGES)):
+                if place >= stage or not asked:
+                    rows[place] = row.tolist()
+            asked.add(stage)
+            seen[stage] = signs.tolist()
+            return row
+
+        found = cost(selector=Staged(dials, decide))
+        return rows, seen, found
+
     plain = cost()
-    costs = [cost(selector=Constant(dials.portfolio, tuple(row.tolist()))) for row in rows]
-    kind = source.variant or source.file or ""
-    lists = [row.tolist() for row in rows]
-    return Group(number, kind, limit, traits.tolist(), plain, response is not None, lists, costs)
+    # The surface's best as it is, others drawn around it, and as many around the centre.
+    drawn_rows = [None, *(draw_rows(dials, centre, rng) for _ in range(SETTINGS - 1))]
+    played = [run(rows, 2 * place <= SETTINGS) for place, rows in enumerate(drawn_rows)]
+    rows, signs, costs = (list(part) for part in zip(*played, strict=True))
+    return Group(
+        number,
+        kind_of(instance),
+        instance.customers,
+        limit,
+        traits.tolist(),
+        centre.tolist(),
+        plain,
+        response is not None,
+        rows,
+        signs,
+        costs,
+    )
 
 
 def fit(dials: Dials, groups: Sequence[Group]) -> tuple[Response, float]:
     """Fit a surface to groups; runs that left customers out are left out."""
-    kept = [
-        (place, row, cost)
-        for place, group in enumerate(groups)
-        for row, cost in zip(group.rows, group.costs, strict=True)
-        if cost is not None
-    ]
+    kept = [(group, place) for group in groups for place, cost in enumerate(group.costs) if cost is not None]
     if not kept:
         raise InputError("no run of the training has served everybody; there is nothing to learn from.")
-    places = np.array([place for place, _, _ in kept])
-    _, numbers = np.unique(places, return_inverse=True)
-    traits = np.array([groups[place].traits for place in places])
-    return fit_response(
-        dials, traits, np.array([row for _, row, _ in kept]), np.array([cost for *_, cost in kept]), numbers
+    _, numbers = np.unique([group.number for group, _ in kept], return_inverse=True)
+    centres = np.array([group.centre for group, _ in kept])
+    rows = np.array([group.rows[place] for group, place in kept])
+    values = (rows - centres[:, None, :]) / spread_of(dials)
+    runs = Runs(
+        np.clip(values, -FURTHEST_DRAWN, FURTHEST_DRAWN),
+        np.array([group.traits for group, _ in kept]),
+        np.array([group.signs[place][1:] for group, place in kept]),
+        np.array([group.costs[place] for group, place in kept], np.float64),
+        numbers,
     )
+    return fit_response(dials, runs)
 
 
 def gains(groups: Sequence[Group]) -> list[float]:
@@ -273,7 +285,7 @@ def train_controller(
         done = {group.number for group in groups}
         numbers = (number for number in count() if number not in done)
         while True:
-            if len(groups) >= BROAD and (response is None or len(groups) - fitted >= REFIT):
+            if len(groups) >= BROAD and (response is None or len(groups) - fitted >= max(8, REFIT * fitted)):
                 (response, foretold), fitted = fit(dials, groups), len(groups)
             spent = sum(group.seconds * group.runs for group in groups)
             runs = sum(group.runs for group in groups)
@@ -282,7 +294,7 @@ def train_controller(
                 break
             while len(running) < workers:
                 number = next(numbers)
-                surface = None if response is None else (response.factors, response.mean, response.spread)
+                surface = None if response is None else {name: getattr(response, name) for name in TENSORS}
                 given = number, source_of(number), seconds, portfolio.names, surface, seed
                 running.add(pool.submit(play_group, *given))
             finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -313,10 +325,13 @@ def log_of(
 
     def check(row: Any) -> None:
         group = Group(**row)
-        sizes = {len(each) for each in group.rows}
-        if sizes != {width} or len(group.traits) != len(NAMES) or len(group.costs) != len(group.rows):
+        runs = len(group.costs)
+        shapes = (group.rows, (runs, len(STAGES), width)), (group.signs, (runs, len(STAGES), len(SIGNS)))
+        for given, shape in (*shapes, (group.traits, (len(NAMES),)), (group.centre, (width,))):
+            if np.array(given, np.float64).shape != shape:
+                raise ValueError
+        if not all(isinstance(value, int | float) for value in (group.seconds, group.number, group.customers)):
             raise ValueError
-        np.array(group.rows, np.float64), np.array(group.traits, np.float64), group.seconds + group.number
 
     conditions = {
         "operators": [*portfolio.names],
@@ -338,7 +353,7 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
 
     portfolio = response.dials.portfolio
     won = gains(groups)
-    kinds = sorted({group.kind for group in groups})
+    each = [group.seconds / group.customers for group in groups]
     content: dict[str, Any] = {
         "network": NETWORK,
         "operators": {
@@ -347,12 +362,17 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
             "improve": [entry.name for entry in portfolio.improves],
         },
         "traits": list(NAMES),
+        "signs": list(SIGNS),
+        "stages": list(STAGES),
         "engine": __version__,
-        "kinds": kinds,
+        "for": {
+            "kinds": sorted({group.kind for group in groups}),
+            "customers": [min(group.customers for group in groups), max(group.customers for group in groups)],
+            "seconds_per_customer": [round(min(each), 4), round(max(each), 4)],
+        },
         "groups": len(groups),
         "runs": sum(group.runs for group in groups),
         "foretold": round(foretold, 4),
-        "seconds": [min(group.seconds for group in groups), max(group.seconds for group in groups)],
     }
     if len(won) > 1:
         mean, half = mean_by_instance([[value] for value in won])
@@ -362,5 +382,4 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
             "groups": len(won),
             "p": signed_rank(won),
         }
-    tensors = {"factors": response.factors, "mean": response.mean, "spread": response.spread}
-    return Policy(content | card, {name: values.astype(np.float32) for name, values in tensors.items()})
+    return Policy(content | card, {name: getattr(response, name).astype(np.float32) for name in TENSORS})

@@ -155,7 +155,7 @@ WINDOWS = (
 )  # fmt: skip
 # For controllers: short and long strings, whole and split; near and full repairs; improving in a share of the steps.
 WIDE = (
-    *WINDOWS, "shaw", "random-route", "regret-2", "2-opt-star:share=0.1", "or-opt:share=0.1", "swap-star:share=0.1",
+    *WINDOWS, "shaw", "random-route", "regret-2", "2-opt-star:share=0.1", "or-opt:share=0.1",
 )  # fmt: skip
 MODERN_CANDIDATES = (*MODERN, "cluster", "shaw", "worst-load", "regret-3", "regret-4", "noise", "random-insertion")
 _NAMED = {

@@ -119,6 +119,8 @@ def insert(state, customer, slot, place):
     state.n_removed -= 1
     last = state.removed[state.n_removed]
     state.removed[state.place[customer]] = last
+    # Beyond those who are left, whoever was removed can still be read.
+    state.removed[state.n_removed] = customer
     state.place[last] = state.place[customer]
 
 

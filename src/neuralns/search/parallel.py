@@ -26,6 +26,7 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.transfer import new_state
 from neuralns.search.division import Routes, divide, fleets, parts_of, put_together
+from neuralns.search.pausing import Clock
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup
 from neuralns.search.supervision import Supervised
@@ -41,6 +42,8 @@ Going on from the best is worth more then than many iterations, and no border is
 OPEN_ROUND = 100_000
 """Iterations of a round when neither time nor iterations are limited."""
 MESSAGE_SECONDS = 0.1
+PAUSE_SECONDS = 0.05
+"""Time after which a worker that stands still looks whether it is to go on."""
 MOST_WORKERS = 1000
 
 
@@ -110,6 +113,7 @@ def run_in_parallel(
     watch: Callable[[Progress], str | None],
     tell_best: Callable[[Solution, Progress], object] | None = None,
     hurried: Callable[[], bool] = lambda: False,
+    clock: Clock | None = None,
 ) -> tuple[Solution, list[Message], str | GivenUpError]:
     """Run a search for each seed until a limit is reached or ``watch`` gives a reason to end.
 
@@ -119,8 +123,9 @@ def run_in_parallel(
     end at fixed numbers of iterations if iterations are the limit, so that the result depends on the seeds alone.
 
     A worker that is killed is left out, with a warning; what it told last counts. If all are, that is the result. When
-    ``hurried`` says so, the rest of the round is not waited for.
+    ``hurried`` says so, the rest of the round is not waited for. While the ``clock`` is paused, workers stand still.
     """
+    clock = Clock() if clock is None else clock
     if "fork" not in multiprocessing.get_all_start_methods():
         raise InputError("several workers need an operating system that can fork processes.")
     if multiprocessing.current_process().daemon:
@@ -137,7 +142,7 @@ def run_in_parallel(
         for seed in seeds:
             own, other = context.Pipe()
             connections.append(own)
-            given = (other, [*connections], setup, seed, begin, os.getpid())
+            given = (other, [*connections], setup, seed, begin, clock, os.getpid())
             process = context.Process(target=_work, args=given, daemon=True)
             try:
                 process.start()
@@ -426,6 +431,7 @@ def _work(
     setup: Setup,
     seed: np.random.SeedSequence,
     begin: float,
+    clock: Clock,
     coordinator: int,
 ) -> None:
     """Search in a process of its own; signals, which reach the whole group, are the coordinator's to handle."""
@@ -437,22 +443,29 @@ def _work(
     # Where the coordinator has ended there is nobody to tell.
     with suppress(OSError, EOFError):
         try:
-            _search(connection, setup, seed, begin, coordinator)
+            _search(connection, setup, seed, begin, clock, coordinator)
         except NeuralnsError as error:
             connection.send(("error", error))
 
 
-def _search(connection: Connection, setup: Setup, seed: np.random.SeedSequence, begin: float, coordinator: int) -> None:
+def _search(
+    connection: Connection,
+    setup: Setup,
+    seed: np.random.SeedSequence,
+    begin: float,
+    clock: Clock,
+    coordinator: int,
+) -> None:
     supervised = Supervised(
-        lambda hook: Search(setup, seed, begin, hook),
+        lambda hook: Search(setup, seed, begin, hook, clock),
         leaving=lambda: connection.poll() or os.getppid() != coordinator,
         hurried=lambda: False,
     )
     with supervised:
-        _search_in_rounds(connection, supervised, coordinator)
+        _search_in_rounds(connection, supervised, clock, coordinator)
 
 
-def _search_in_rounds(connection: Connection, supervised: Supervised, coordinator: int) -> None:
+def _search_in_rounds(connection: Connection, supervised: Supervised, clock: Clock, coordinator: int) -> None:
     search = supervised.search
     number = 0
     told: tuple[int, int, float] | None = None
@@ -482,6 +495,8 @@ def _search_in_rounds(connection: Connection, supervised: Supervised, coordinato
         search.until = task.time
         last_told = time.perf_counter()
         while search.reason_to_stop() is None and search.elapsed < task.time and search.iteration < task.iterations:
+            while clock.paused and not connection.poll(PAUSE_SECONDS):
+                _expect(coordinator)
             if connection.poll():
                 break
             try:

@@ -43,6 +43,10 @@ class Trace:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as a table."""
+        write_text(path, self.text())
+
+    def text(self) -> str:
+        """Return the text of that table."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["time", "iteration", "current", "best", "temperature", *self.operators])
@@ -50,7 +54,7 @@ class Trace:
             row: list[object] = [f"{self.time[index]:.6f}", self.iteration[index]]
             row += [repr(self.current[index]), repr(self.best[index]), f"{self.temperature[index]:.6g}"]
             writer.writerow([*row, *self.uses[index]])
-        write_text(path, text.getvalue())
+        return text.getvalue()
 
 
 @dataclass(frozen=True)

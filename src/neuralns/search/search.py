@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from neuralns.search.setup import Setup
 from neuralns.search.step import CHOOSING, UPDATING, called, chosen
 from neuralns.search.stopping import Stop
 from neuralns.selection.controller import (
-    MOST_REMOVED,
     Controller,
     Setting,
     View,
@@ -38,7 +37,7 @@ from neuralns.selection.controller import (
     set_weights,
     weights_of,
 )
-from neuralns.selection.selector import new_memory_of
+from neuralns.selection.selector import MOST_REMOVED, new_memory_of
 
 SEGMENT_SECONDS = 0.05
 """Between two segments of about this length Python looks at the clock, callbacks and signals."""
@@ -62,7 +61,7 @@ class Progress:
     """Where a search stands, as callbacks see it between two segments.
 
     Costs are those of the routes; ``unserved`` customers, of the best solution, could be served if there were room, and
-    are not so far.
+    are not so far. ``search`` is the search itself, for those who look closer; None of several workers.
     """
 
     instance: Instance
@@ -75,6 +74,7 @@ class Progress:
     uses: dict[str, int]
     workers: int = 1
     unserved: int = 0
+    search: Search | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -103,11 +103,13 @@ class Search:
     """A search in progress; `advance` runs a segment of it, its clock started at ``begin``.
 
     ``on_best`` is called at every new best solution, in the middle of a segment if need be. ``in_python`` says whether
-    a controller is being asked or told. Segments end about when the clock shows ``until``.
+    a controller is being asked or told. Segments end about when the clock shows ``until``. ``control`` is what a
+    controller has set last, and what it saw.
     """
 
     in_python = False
     until = math.inf
+    control: tuple[View, Setting] | None = None
 
     def __init__(
         self,
@@ -115,15 +117,16 @@ class Search:
         seed: np.random.SeedSequence,
         begin: float,
         on_best: Callable[[Search], object] | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self.setup = setup
-        self._begin = begin
+        self._begin, self._clock = begin, time.perf_counter if clock is None else clock
         self._on_best = on_best
         instance, portfolio, selector, first = setup.instance, setup.portfolio, setup.selector, setup.initial
         history = portfolio.uses_history or selector.uses_history
         most = setup.quotas[1]
         self._controller = selector.begin() if isinstance(selector, Controller) else None
-        if self._controller is not None:
+        if selector.sets_scale:
             most = max(most, min(MOST_REMOVED, instance.customers))
         self._tables = portfolio.tables if self._controller is None else portfolio.own_tables()
         self._heat = 1.0, 1.0
@@ -182,6 +185,11 @@ class Search:
         )  # fmt: skip
 
     @property
+    def memory(self) -> Struct:
+        """What the selector remembers."""
+        return self._memory
+
+    @property
     def iteration(self) -> int:
         """Iterations done."""
         return int(self._status.iteration)
@@ -206,13 +214,37 @@ class Search:
     @property
     def elapsed(self) -> float:
         """Seconds since the clock was started."""
-        return time.perf_counter() - self._begin
+        return self._clock() - self._begin
 
     @property
     def pair_counts(self) -> npt.NDArray[np.int64]:
         """How often each pair was used, accepted, better, best: a row of pairs for each destroy operator."""
         portfolio = self.setup.portfolio
         return np.asarray(self._run.pair_counts).reshape(len(portfolio.destroys), len(portfolio.repairs), 4)
+
+    @property
+    def pair_gains(self) -> npt.NDArray[np.float64]:
+        """By how much each pair has lowered the current cost, likewise."""
+        return np.asarray(self._run.pair_gains).reshape(self.pair_counts.shape[:2])
+
+    @property
+    def pair_seconds(self) -> npt.NDArray[np.float64]:
+        """Time that each pair took, likewise, estimated from some of its iterations."""
+        uses, times = self.pair_counts[:, :, loop.USED], np.asarray(self._run.pair_times)
+        mean = times[:, 1].sum() / max(1.0, times[:, 0].sum()) or 1.0
+        ticks = np.where(times[:, 0] > 0, times[:, 1] / np.maximum(times[:, 0], 1.0), mean).reshape(uses.shape) * uses
+        return np.asarray(ticks * (self.elapsed / (ticks.sum() or 1.0)))
+
+    @property
+    def acceptance(self) -> float:
+        """Share of the candidates accepted of late."""
+        return float(self._status.acceptance)
+
+    @property
+    def removed(self) -> list[int]:
+        """The customers that the last iteration removed."""
+        found: list[int] = self._state.removed[: self._status.quota].tolist()
+        return found
 
     @property
     def destroy_counts(self) -> npt.NDArray[np.int64]:
@@ -350,11 +382,13 @@ class Search:
         begin = time.perf_counter()
         self._next_question = self.iteration + self._every
         self._status.running, self.in_python = CHOOSING, True
-        setting = self._called(controller.control, self._view(self._seen))
+        view = self._view(self._seen)
+        setting = self._called(controller.control, view)
         self._seen = self._seen_so_far()
         self.in_python = False
         if setting is not None:
             self._set(setting)
+            self.control = view, setting
         self._asking += time.perf_counter() - begin
 
     def _tell(self, controller: Controller) -> None:
@@ -425,6 +459,7 @@ class Search:
             self._status.temperature,
             dict(zip(self.setup.portfolio.names, uses, strict=True)),
             unserved=int(self._run.left_out),
+            search=self,
         )
 
     @property

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
@@ -21,15 +20,18 @@ from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
+from neuralns.search.pausing import Clock
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_for
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.supervision import Supervised, has_own_functions
 from neuralns.search.trials import Trials
+from neuralns.selection.default import AUTO, default_selector
 from neuralns.selection.fixed import fixed_pairs
 from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector, new_memory_of
+from neuralns.selection.uniform import Uniform
 
 TRIALS_SHARE = 0.2
 """Share of the limit that goes to trials where the best fixed pair has to be found first."""
@@ -43,7 +45,7 @@ def solve(
     stop: Stop | float | None = None,
     *,
     time: float | None = None,
-    selector: Selector | str = "random",
+    selector: Selector | str = AUTO,
     portfolio: Portfolio | str | Sequence[str | Operator] | None = None,
     seed: int = 0,
     scale: Scale = None,
@@ -53,6 +55,7 @@ def solve(
     objective: str | None = None,
     callbacks: Iterable[Callback] = (),
     on_best: OnBest | None = None,
+    clock: Clock | None = None,
 ) -> Result:
     """Search for short routes by adaptive large neighbourhood search.
 
@@ -68,7 +71,9 @@ def solve(
     time
         Seconds to search, in addition to what ``stop`` says.
     selector
-        How operators are chosen: a selector or a name (see `neuralns.selection.names`).
+        How operators are chosen: a selector or a name (see `neuralns.selection.names`). By default by the bundled
+        controller in searches of one worker that it was trained for (see `neuralns.selection.default`), if nothing else
+        is chosen, and at random elsewhere.
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
         (a fixed pair, a policy), else those for the instance: ``plain``, ``large``, ``long`` or ``windows``.
@@ -92,6 +97,8 @@ def solve(
     on_best
         Called at every new best solution with it and a `Progress`; if it returns True, the search ends with the segment
         of some 50 ms. With several workers it is called for those that the workers tell of, some ten times a second.
+    clock
+        The clock that counts the time: one that is paused in a callback stops the search until it goes on.
 
     Examples
     --------
@@ -128,6 +135,9 @@ def solve(
         raise InputError(f"number of workers {workers!r} must be a whole number of at least 1.")
     if workers > MOST_WORKERS:
         raise InputError(f"number of workers {workers!s:.20} is too large; at most {MOST_WORKERS} are possible.")
+    if selector == AUTO:
+        chosen = workers > 1 or fewest or not (portfolio is None and scale is None and acceptance is None)
+        selector = Uniform() if chosen else default_selector(instance, stop.time)
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
     if not isinstance(acceptance, Acceptance):
         raise InputError(f"acceptance {acceptance!r:.60} is not a rule such as SimulatedAnnealing() or HillClimbing().")
@@ -161,7 +171,8 @@ def solve(
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
     prepare(operators, selector, acceptance, stop, instance)
     with Interrupts() as interrupts:
-        begin = perf_counter()
+        clock = Clock() if clock is None else clock
+        begin = clock()
         setup = make_setup(
             instance,
             stop,
@@ -195,7 +206,7 @@ def solve(
             hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
 
             def start(hook: Callable[[Search], object] | None) -> Search:
-                return Search(setup, search_seeds[0], begin, hook)
+                return Search(setup, search_seeds[0], begin, hook, clock)
 
             with Supervised(start, hook) as supervised:
                 search = supervised.search
@@ -213,12 +224,18 @@ def solve(
             times = [search.decision_times]
         else:
             best, messages, reason = run_in_parallel(
-                setup, search_seeds, begin, watch, None if on_best is None else tell_best, lambda: interrupts.again
+                setup,
+                search_seeds,
+                begin,
+                watch,
+                None if on_best is None else tell_best,
+                lambda: interrupts.again,
+                clock,
             )
             iterations = sum(message.iteration for message in messages)
             times = [message.decision_times for message in messages]
             counts = np.sum([message.counts for message in messages], axis=0)
-        runtime = perf_counter() - begin
+        runtime = clock() - begin
     if isinstance(reason, GivenUpError):
         warnings.warn(reason.but("this is the best found before"), InputWarning, stacklevel=2)
         reason = reason.reason

@@ -174,13 +174,13 @@ def step(state, tables, choose, update, memory, accepts, quota, timed, times):
     """
     begin = ticks() if timed else 0
     status = state.status
-    # Selectors see the quota.
+    # Selectors see the quota, and may change it.
     status.quota = quota
     before = ticks() if timed else 0
     status.running = CHOOSING
     destroy = call_choose(choose, (memory, state, DESTROY))
     deciding = ticks() - before if timed else 0
-    code = begin_step(state, tables, destroy, quota)
+    code = begin_step(state, tables, destroy, status.quota)
     if code != FINE:
         return code, destroy, 0, REJECTED
     before = ticks() if timed else 0

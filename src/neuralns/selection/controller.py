@@ -18,7 +18,7 @@ from neuralns.compiled.random import random
 from neuralns.compiled.structs import Struct, numbers, whole
 from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio
-from neuralns.selection.selector import DESTROY, Selector
+from neuralns.selection.selector import DESTROY, MOST_REMOVED, Selector
 
 if TYPE_CHECKING:
     from neuralns.problem.instance import Instance
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-MOST_REMOVED = 60
-"""Most customers that a controller may have removed in an iteration."""
 MOST_HEAT = 1e3
 """Most that a controller may multiply or divide a temperature by."""
 
@@ -123,6 +121,7 @@ class Controller(Selector):
     every: int = 0
 
     adapts: ClassVar[bool] = True
+    sets_scale: ClassVar[bool] = True
     fields: ClassVar = {
         "n_repairs": whole,
         "count": whole,  # how many pairs have a weight
@@ -249,3 +248,9 @@ def heat_of(controller: str, given: tuple[float, float]) -> tuple[float, float]:
             f"to {MOST_HEAT:g}."
         )
     return hot, cold
+
+
+def check_operators(name: str, view: View, portfolio: Portfolio) -> None:
+    """Refuse a search with other operators than a controller was trained for, in whatever order."""
+    if set(view.portfolio.names) != set(portfolio.names):
+        raise InputError(f"selector {name!r} was trained for operators {', '.join(portfolio.names)}.")

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
-from neuralns.selection.controller import MOST_REMOVED, Setting, View
+from neuralns.selection.controller import Setting, View
+from neuralns.selection.selector import MOST_REMOVED
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""A controller learned from many short runs: it sets what did best on instances like the one at hand."""
+"""A controller learned from many short runs: it sets what did best in searches like the one at hand."""
 
 from __future__ import annotations
 
@@ -6,22 +6,29 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
-from neuralns.selection.controller import DecidesOnce, Setting, View
+from neuralns.selection.controller import Controller, View
 from neuralns.selection.dials import Dials
 from neuralns.selection.policy_file import Policy
-from neuralns.selection.response import Response
+from neuralns.selection.response import Response, centre_of
+from neuralns.selection.signs import SIGNS
+from neuralns.selection.staged import STAGES, Staged
 from neuralns.selection.traits import NAMES, traits_of
+
+Floats = npt.NDArray[np.float64]
 
 NETWORK = "controller"
 """What cards of its files say under ``network``."""
+TENSORS = ("factors", "signs", "traits_mean", "traits_spread", "signs_mean", "signs_spread")
+"""What its files hold: the fields of a `Response`."""
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedController(DecidesOnce):
-    """Dials turned by a response surface (see `Response`) of the traits of the instance and its start.
+class LearnedController(Controller):
+    """Dials turned by a response surface (see `Response`), when a run begins and twice in it.
 
     Parameters
     ----------
@@ -33,22 +40,27 @@ class LearnedController(DecidesOnce):
     name: str = NETWORK
 
     def __post_init__(self) -> None:
-        terms = 2 * len(self.dials.names) - len(self.portfolio.actions)
-        shapes = {"factors": (terms, 1 + len(NAMES)), "mean": (len(NAMES),), "spread": (len(NAMES),)}
+        terms, later = 2 * len(self.dials.names), len(STAGES) - 1
+        shapes = {
+            "factors": (terms, 1 + len(NAMES)),
+            "signs": (later, terms, len(SIGNS)),
+            "traits_mean": (len(NAMES),),
+            "traits_spread": (len(NAMES),),
+            "signs_mean": (later, len(SIGNS)),
+            "signs_spread": (later, len(SIGNS)),
+        }
         for key, shape in shapes.items():
             values = self.policy.tensors.get(key)
             if values is None or values.shape != shape or not np.isfinite(values).all():
                 raise InputError(f"{self.name}: the numbers {key!r} are not {' × '.join(map(str, shape))} finite ones.")
-        if self.policy.card.get("traits") != list(NAMES):
-            raise InputError(f"{self.name}: was trained with other traits of instances than this version has.")
+        for key, known in (("traits", NAMES), ("signs", SIGNS), ("stages", STAGES)):
+            if self.policy.card.get(key) != list(known):
+                raise InputError(f"{self.name}: was trained with other {key} than this version has.")
 
     @cached_property
     def portfolio(self) -> Portfolio:
         """The operators that it weighs."""
-        improves = self.policy.card["operators"].get("improve") or []
-        if not (isinstance(improves, list) and all(isinstance(name, str) for name in improves)):
-            raise InputError(f"{self.name}: names of improve operators in its card are not readable.")
-        return make_portfolio("own", [*self.policy.destroys, *self.policy.repairs, *improves])
+        return portfolio_in(self.policy, self.name)
 
     @cached_property
     def dials(self) -> Dials:
@@ -58,16 +70,35 @@ class LearnedController(DecidesOnce):
     @cached_property
     def response(self) -> Response:
         """The surface by which it decides."""
-        factors, mean, spread = (self.policy.tensors[key].astype(np.float64) for key in ("factors", "mean", "spread"))
-        return Response(self.dials, factors, mean, np.maximum(spread, 1e-6))
+        given = {name: self.policy.tensors[name].astype(np.float64) for name in TENSORS}
+        for name in ("traits_spread", "signs_spread"):
+            given[name] = np.maximum(given[name], 1e-6)
+        return Response(self.dials, **given)
 
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
 
-    def setting(self, view: View) -> Setting:
-        """Return what it sets for a search that begins."""
-        if set(view.portfolio.names) != set(self.portfolio.names):
-            raise InputError(f"selector {self.name!r} was trained for operators {', '.join(self.portfolio.names)}.")
-        traits = traits_of(view.instance, view.solution(), view.horizon)
-        default = self.dials.like(portfolio_named(strongest_for(view.instance)))
-        return self.dials.setting_of(view, self.response.best_row(traits, default))
+    def begin(self) -> Controller:
+        return Staged(self.dials, _Deciding(self.response), self.name).begin()
+
+
+class _Deciding:
+    """What a surface takes for best in the stages of one search."""
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+        self._traits: Floats | None = None
+
+    def __call__(self, stage: int, signs: Floats, view: View) -> Floats:
+        if self._traits is None:
+            self._traits = traits_of(view.instance, view.solution(), view.horizon)
+        default = self._response.dials.like(portfolio_named(strongest_for(view.instance)))
+        return self._response.best_row(centre_of(self._response.dials, default), self._traits, stage, signs)
+
+
+def portfolio_in(policy: Policy, name: str) -> Portfolio:
+    """Return the operators, improve operators included, that a controller's card names."""
+    improves = policy.card["operators"].get("improve") or []
+    if not (isinstance(improves, list) and all(isinstance(entry, str) for entry in improves)):
+        raise InputError(f"{name}: names of improve operators in its card are not readable.")
+    return make_portfolio("own", [*policy.destroys, *policy.repairs, *improves])

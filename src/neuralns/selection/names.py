@@ -1,11 +1,13 @@
 """Selectors by name: what a name means is the same on every command line and in Python.
 
 =========================  ========================================================================================
+``auto``                   the default: the bundled controller where it was trained for that, else ``random``
 ``random``                 every operator with equal probability
 ``roulette``               the classic wheel; ``roulette:segment=10:reaction=0.5`` with other parameters
 ``ucb``, ``thompson``      bandits
 ``gain``                   a bandit on gain per second, asked between segments
 ``timed-roulette``         the wheel with scores per second, likewise
+``intensity``              every operator with equal probability, customers to remove by place, as in FILO
 ``FILE.setting``           what ``neuralns tune`` has found best
 ``fixed:DESTROY,REPAIR``   one pair, always (``fixed:DESTROY/REPAIR`` in lists, where commas part names)
 ``best-fixed``             the pair that does best in trials: short searches, or training episodes for ``evaluate``
@@ -32,7 +34,10 @@ from neuralns.operators.own_file import run_python_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.by_time import GainBandit, TimedRoulette
 from neuralns.selection.constant import SUFFIX, read_setting
+from neuralns.selection.dr_alns import NETWORK as DR_ALNS
+from neuralns.selection.dr_alns import DrAlns
 from neuralns.selection.fixed import Fixed
+from neuralns.selection.intensity import Intensity
 from neuralns.selection.learned_controller import NETWORK, LearnedController
 from neuralns.selection.learned_roulette import learned_roulette
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
@@ -48,7 +53,13 @@ _NAMED: dict[str, Callable[[], Selector]] = {
     "thompson": Thompson,
     "gain": GainBandit,
     "timed-roulette": TimedRoulette,
+    "intensity": Intensity,
 }
+
+
+def plain_names() -> tuple[str, ...]:
+    """Return the names that stand for themselves: neither for a file nor for a policy."""
+    return tuple(_NAMED)
 
 
 def selector_named(
@@ -217,4 +228,6 @@ def selector_from(policy: Policy, name: str, temperature: float | None = None, e
         return learned_roulette(policy, name)
     if policy.network == NETWORK:
         return LearnedController(policy, name)
+    if policy.network == DR_ALNS:
+        return DrAlns(policy, name, 1.0 if temperature is None else temperature)
     return PolicySelector(policy, DEFAULT_TEMPERATURE if temperature is None else temperature, name, every)

@@ -155,6 +155,14 @@ class PolicySelector(Selector):
             scratch=scratch, seen=np.zeros(1, np.int64),
         )  # fmt: skip
 
+    def values(self, memory: Struct, customers: int) -> npt.NDArray[np.float64]:
+        """Return the Q-values of all operators of the portfolio, destroys first, as its last decision computed them."""
+        if self.policy.network == "gat":
+            first = memory.scratch + 2 * (customers + 2) * memory.width + memory.globals
+        else:
+            first = memory.scratch + (memory.layers - 1) % 2 * ((len(memory.numbers) - memory.scratch) // 2)
+        return np.asarray(memory.numbers[first + memory.outputs], np.float64)
+
     def functions(self) -> tuple[Any, Any]:
         choose = _choose_by_gat if self.policy.network == "gat" else _choose_by_mlp
         return compile_selector(self.name, choose, Selector.update, memory_type(PolicySelector))

@@ -1,13 +1,12 @@
-"""How the outcome of a search answers to its dials: a response surface that changes with the traits of the instance.
+"""How the outcome of a search answers to its dials: a response surface that changes with the instance and the search.
 
-The cost of the routes found, in per cent of what other settings find on the same instance, is taken for a sum of terms
-of the setting, each with a factor that is linear in the traits x of the instance:
+The cost of the routes found, in per cent of what other settings find on the same instance, is taken for
 
-    Σ_j  q_j(setting) · (b_j + Σ_k B_jk x_k).
+    Σ_p  l_p · Σ_k  (a_kp · v_kp + b_kp · v_kp²),
 
-Terms of operators are their shares of the iterations; of improve operators the root of the share of the steps and the
-share itself; of all other dials the value v and v². So the best setting for given traits is known in closed form, and
-what each trait contributed to it can be told.
+a sum over the stages p of the run, which take shares l_p of it, and over the dials k, whose values v are counted from a
+centre, in spreads. Factors a and b are linear in the traits of the instance and, from the second stage on, in the signs
+that the search has shown. So the best setting is known in closed form, and what each number contributed can be told.
 """
 
 from __future__ import annotations
@@ -18,26 +17,51 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.selection.dials import FURTHEST, Dials, weights_by
+from neuralns.selection.dials import END, FACTORS, FURTHEST, SCALE, START, Dials
+from neuralns.selection.staged import LENGTHS
 
 Floats = npt.NDArray[np.float64]
 
-SHARPNESS = 0.5
-"""An operator has e times the weight of another one if its effect is by so many per cent better."""
-MODESTY = 0.5
-"""How much of the way to what looks best dials other than those of operators are turned: in part it is chance."""
-DOUBT = 1.5
-"""How far the dial of an operator that the default leaves out is turned down at first."""
-RANGE = 1.2
-"""How far the best value of dials other than those of operators is looked for, either way."""
-MINOR = 0.2
-"""Size of the products of terms and traits before the fit: the smaller, the less it makes of them."""
-FARTHEST = 1.5
+RARE = -2.5
+"""Centre of the dial of an operator that the default leaves out: it is drawn, but seldom."""
+SELDOM = 0.04
+"""Share of the steps, likewise, of an improve operator that the default leaves out."""
+SPREADS = {SCALE: 0.4, FACTORS["longest"]: 0.45, FACTORS["rate"]: 0.6, START: 0.7, END: 0.6}
+"""How far settings are drawn from the centre, in standard deviations; of operators see `spread_of`."""
+REACH = 1.3
+"""How far from the centre a setting is chosen at most, in spreads."""
+LEAST_CURVATURE = 0.025
+"""Squares count as at least so much, in per cent: what looks straight bends further out."""
+TRAITS_SIZE, SIGNS_SIZE = 0.2, 0.1
+"""Size of products of dials and traits, or signs, before the fit: the smaller, the less it makes of them."""
+FARTHEST = 2.0
 """Costs count as no further than so many per cent from the mean of the instance."""
 CLIP = 2.5
-"""Traits count as no further than so many standard deviations from their mean."""
-_GRID = np.linspace(-RANGE, RANGE, 49)
-_SHARES = np.array([0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0])
+"""Traits and signs count as no further than so many standard deviations from their mean."""
+
+
+def centre_of(dials: Dials, default: Floats | None) -> Floats:
+    """Return the setting around which others are drawn: the default's operators, and those it leaves out seldom."""
+    row = np.zeros(len(dials.names)) if default is None else default.copy()
+    left_out = row < -FURTHEST
+    destroys, repairs, *_ = dials.sizes
+    row[left_out] = RARE
+    for place, entry in enumerate(dials.portfolio.improves, destroys + repairs):
+        if left_out[place] and entry.share > 0:
+            row[place] = math.log(SELDOM / entry.share)
+    return row
+
+
+def spread_of(dials: Dials) -> Floats:
+    """Return how far each dial is drawn from the centre."""
+    destroys, repairs, improves, _ = dials.sizes
+    operators = [1.0] * (destroys + repairs) + [1.5] * improves
+    return np.array([*operators, *(SPREADS[name] for name in dials.names[len(operators) :])])
+
+
+def standardised(values: npt.ArrayLike, mean: Floats, spread: Floats) -> Floats:
+    """Return numbers in standard deviations from their mean, none of them far out."""
+    return np.clip((np.asarray(values, np.float64) - mean) / spread, -CLIP, CLIP)
 
 
 @dataclass(frozen=True)
@@ -49,95 +73,99 @@ class Response:
     dials
         Of the portfolio it is for.
     factors
-        A row for each term: b_j, then B_jk for each trait.
-    mean, spread
-        Of the traits of the instances that it was fitted to.
+        A row for each a_k, then for each b_k: at mean traits, then for each trait.
+    signs
+        The same for each sign, in a table for each stage after the first.
+    traits_mean, traits_spread, signs_mean, signs_spread
+        Of the runs that it was fitted to; of signs a row for each stage after the first.
     """
 
     dials: Dials
     factors: Floats
-    mean: Floats
-    spread: Floats
+    signs: Floats
+    traits_mean: Floats
+    traits_spread: Floats
+    signs_mean: Floats
+    signs_spread: Floats
 
-    def effects(self, traits: Floats) -> Floats:
-        """Return the factor of each term for an instance."""
-        return self.factors @ np.concatenate([[1.0], standardised(traits, self.mean, self.spread)])
+    def effects(self, traits: npt.ArrayLike, stage: int = 0, signs: npt.ArrayLike | None = None) -> Floats:
+        """Return a and b of all dials."""
+        found = self.factors @ np.concatenate([[1.0], standardised(traits, self.traits_mean, self.traits_spread)])
+        if stage > 0 and signs is not None:
+            seen = standardised(signs, self.signs_mean[stage - 1], self.signs_spread[stage - 1])
+            found = found + self.signs[stage - 1] @ seen
+        return np.asarray(found)
 
-    def value(self, traits: Floats, row: npt.ArrayLike) -> float:
-        """Return what a setting is expected to cost, in per cent, up to what all settings have in common."""
-        return float(terms(self.dials, np.asarray(row, np.float64)[None])[0] @ self.effects(traits))
-
-    def best_row(self, traits: Floats, default: Floats | None = None, sharpness: float = SHARPNESS) -> Floats:
-        """Return the dials that are expected to be best for an instance.
-
-        Operators that a ``default`` leaves out begin with less weight, so that what is not known to be better stays
-        rare.
-        """
-        effects = self.effects(traits)
-        destroys, repairs, improves, rest = self.dials.sizes
-        row = np.zeros(len(self.dials.names))
-        operators = destroys + repairs
-        if default is not None:
-            row[:operators] = np.maximum(default[:operators], -DOUBT)
-        for first, last in ((0, destroys), (destroys, operators)):
-            row[first:last] -= (effects[first:last] - effects[first:last].min()) / sharpness
-        for place, entry in enumerate(self.dials.portfolio.improves):
-            linear, square = effects[operators + place], effects[operators + improves + place]
-            share = _SHARES[int(np.argmin(linear * np.sqrt(_SHARES) + square * _SHARES))]
-            row[operators + place] = math.log(share / entry.share) if share > 0 and entry.share > 0 else -2 * FURTHEST
-        for place in range(rest):
-            begin = operators + 2 * improves
-            linear, square = effects[begin + place], effects[begin + rest + place]
-            row[operators + improves + place] = MODESTY * _GRID[int(np.argmin(linear * _GRID + square * _GRID**2))]
-        return row
+    def best_row(
+        self,
+        centre: Floats,
+        traits: npt.ArrayLike,
+        stage: int = 0,
+        signs: npt.ArrayLike | None = None,
+    ) -> Floats:
+        """Return the dials that are expected to be best in a stage."""
+        straight, square = self.effects(traits, stage, signs).reshape(2, -1)
+        best = np.clip(-straight / (2.0 * np.maximum(square, LEAST_CURVATURE)), -REACH, REACH)
+        return np.asarray(centre + spread_of(self.dials) * best)
 
 
-def terms(dials: Dials, rows: Floats) -> Floats:
-    """Return the terms of settings, a row for each."""
-    destroys, repairs, improves, _ = dials.sizes
-    operators = destroys + repairs
-    found = []
-    for first, last in ((0, destroys), (destroys, operators)):
-        weights = weights_by(rows[:, first:last])
-        found.append(weights / weights.sum(axis=1, keepdims=True))
-    own = np.array([entry.share for entry in dials.portfolio.improves])
-    shares = np.minimum(1.0, own * np.exp(np.clip(rows[:, operators : operators + improves], -2 * FURTHEST, FURTHEST)))
-    rest = rows[:, operators + improves :]
-    return np.concatenate([*found, np.sqrt(shares), shares, rest, rest**2], axis=1)
+@dataclass(frozen=True)
+class Runs:
+    """What a surface is fitted to, a row for each run; ``groups`` says which are of one instance, time and seed.
 
+    ``values`` are dials in spreads from the centre, in each stage; ``signs`` those of each stage after the first.
+    """
 
-def standardised(traits: Floats, mean: Floats, spread: Floats) -> Floats:
-    """Return traits in standard deviations from their mean, none of them far out."""
-    return np.clip((traits - mean) / spread, -CLIP, CLIP)
+    values: Floats
+    traits: Floats
+    signs: Floats
+    costs: Floats
+    groups: npt.NDArray[np.int64]
 
 
 def fit_response(
     dials: Dials,
-    traits: Floats,
-    rows: Floats,
-    costs: Floats,
-    groups: npt.NDArray[np.int64],
-    penalties: tuple[float, ...] = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
-    folds: int = 8,
+    runs: Runs,
+    penalties: tuple[float, ...] = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0),
+    folds: int = 5,
 ) -> tuple[Response, float]:
     """Fit a response surface to runs by ridge regression; return it and the share of the variance that it foretells.
 
-    ``traits``, ``rows`` and ``costs`` have a row for each run, ``groups`` says which runs are of one instance, time and
-    seed: only differences between them count. The penalty is the one of ``penalties`` that foretells best the
+    Only differences between runs of one group count. The penalty is the one of ``penalties`` that foretells best the
     instances left out in turn.
     """
-    mean, spread = traits.mean(axis=0), np.maximum(traits.std(axis=0), 0.05)
-    seen = standardised(traits, mean, spread)
-    plain = terms(dials, rows)
-    design = np.concatenate([plain, *(MINOR * plain * seen[:, [trait]] for trait in range(seen.shape[1]))], axis=1)
-    counts = np.bincount(groups)
-    outcome = 100.0 * np.log(costs)
-    outcome -= (np.bincount(groups, outcome) / counts)[groups]
+    traits_mean, traits_spread = runs.traits.mean(axis=0), np.maximum(runs.traits.std(axis=0), 0.05)
+    signs_mean, signs_spread = runs.signs.mean(axis=0), np.maximum(runs.signs.std(axis=0), 0.05)
+    traits = standardised(runs.traits, traits_mean, traits_spread)
+    signs = standardised(runs.signs, signs_mean, signs_spread)
+    stages = np.concatenate([runs.values, runs.values**2], axis=2) * np.array(LENGTHS)[:, None]
+    plain = stages.sum(axis=1)
+    parts = [plain, *(TRAITS_SIZE * plain * traits[:, [k]] for k in range(traits.shape[1]))]
+    for stage in range(1, len(LENGTHS)):
+        parts += [SIGNS_SIZE * stages[:, stage] * signs[:, stage - 1, [k]] for k in range(signs.shape[2])]
+    design = np.concatenate(parts, axis=1)
+    counts = np.bincount(runs.groups)
+    outcome = 100.0 * np.log(runs.costs)
+    outcome -= (np.bincount(runs.groups, outcome) / counts)[runs.groups]
     outcome = np.clip(outcome, -FARTHEST, FARTHEST)
     sums = np.zeros((len(counts), design.shape[1]))
-    np.add.at(sums, groups, design)
-    design -= (sums / counts[:, None])[groups]
-    fold = np.random.default_rng(0).permutation(len(counts))[groups] % folds
+    np.add.at(sums, runs.groups, design)
+    design -= (sums / counts[:, None])[runs.groups]
+    factors, share = _ridge(design, outcome, runs.groups, penalties, folds)
+    width, many = plain.shape[1], traits.shape[1]
+    table = factors.reshape(-1, width)
+    table[1 : 1 + many] *= TRAITS_SIZE
+    table[1 + many :] *= SIGNS_SIZE
+    later = table[1 + many :].reshape(len(LENGTHS) - 1, signs.shape[2], width).transpose(0, 2, 1)
+    means = traits_mean, traits_spread, signs_mean, signs_spread
+    return Response(dials, table[: 1 + many].T.copy(), later.copy(), *means), share
+
+
+def _ridge(
+    design: Floats, outcome: Floats, groups: npt.NDArray[np.int64], penalties: tuple[float, ...], folds: int
+) -> tuple[Floats, float]:
+    """Return the factors of ridge regression, and the share of the variance that they foretell of groups left out."""
+    fold = np.random.default_rng(0).permutation(int(groups.max()) + 1)[groups] % folds
     grams = [design[fold == part].T @ design[fold == part] for part in range(folds)]
     targets = [design[fold == part].T @ outcome[fold == part] for part in range(folds)]
     whole, target = sum(grams), sum(targets)
@@ -151,8 +179,4 @@ def fit_response(
         if error < least:
             best, least = penalty, error
     factors = np.linalg.solve(whole + best * np.eye(design.shape[1]), target)
-    count = plain.shape[1]
-    table = np.stack(
-        [factors[:count], *(MINOR * factors[count * (1 + k) : count * (2 + k)] for k in range(seen.shape[1]))]
-    )
-    return Response(dials, table.T, mean, spread), 1.0 - least / total if total > 0 else 0.0
+    return factors, 1.0 - least / total if total > 0 else 0.0

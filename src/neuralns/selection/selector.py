@@ -24,6 +24,8 @@ DESTROY, REPAIR = 0, 1
 """Phases, as ``choose`` is told them."""
 REJECTED, ACCEPTED, BETTER, BEST = range(4)
 """Outcomes, as ``update`` is told them: better than the current solution, or the best so far."""
+MOST_REMOVED = 60
+"""Most customers that a selector or controller may have removed in an iteration."""
 
 _REST_OF_CHOOSE = (state_type, types.int64)
 _REST_OF_UPDATE = (types.int64, types.int64, types.int64, types.float64)
@@ -55,6 +57,9 @@ class Selector:
         Whether its memory changes while it chooses; then each of several episodes has a memory of its own.
     adapts
         Whether it learns from the outcomes of a search; then it plays no episodes.
+    sets_scale
+        Whether it says how many customers are removed, up to `MOST_REMOVED`: a selector by writing
+        ``state.status.quota`` when it chooses the destroy operator.
     uses_history
         Whether it reads ``state.history``.
     """
@@ -63,6 +68,7 @@ class Selector:
     fields: ClassVar[Mapping[str, Any]] = {}
     shared: ClassVar[tuple[str, ...]] = ()
     adapts: ClassVar[bool] = False
+    sets_scale: ClassVar[bool] = False
 
     @property
     def remembers(self) -> bool:

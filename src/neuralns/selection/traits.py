@@ -108,6 +108,35 @@ def traits_of(instance: Instance, start: Solution, seconds: float) -> Floats:
     )
 
 
+def kind_of(instance: Instance) -> str:
+    """Return of what kind an instance is: the parts that it has beyond demands and distances.
+
+    >>> from neuralns.problem.generate.variants import generate_of
+    >>> kind_of(generate_of("pdptw", 20, 1)), kind_of(generate_of("cvrp", 20, 1))
+    ('shipments + windows', 'plain')
+    """
+    parts = {
+        "backhauls": instance.backhauls,
+        "costs of routes": instance.route_costs is not None,
+        "depots": len(instance.depot_nodes) > 1,
+        "dimensions": instance.dimensions > 1,
+        "durations": instance.duration_cost > 0 or instance.max_duration is not None,
+        "groups": instance.groups is not None,
+        "lengths": instance.max_distance is not None,
+        "odd vehicles": instance.fleet_matters and len(instance.types) == 1,
+        "optional": instance.prizes is not None,
+        "pickups": instance.pickups is not None,
+        "profiles": instance.profiles is not None,
+        "releases": instance.release is not None,
+        "several windows": instance.openings is not None,
+        "shipments": instance.shipments is not None,
+        "skills": instance.skills is not None,
+        "vehicles of several types": len(instance.types) > 1,
+        "windows": instance.timed,
+    }
+    return " + ".join(name for name, there in parts.items() if there) or "plain"
+
+
 def _log_ratio(one: float, other: float) -> float:
     """Return the ln of a ratio, between −3 and 3; 0 if there is none."""
     return min(3.0, max(-3.0, math.log(one / other))) if one > 0 and other > 0 else 0.0

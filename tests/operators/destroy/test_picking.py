@@ -52,6 +52,16 @@ def test_where_nobody_is_left_there_is_no_random_customer() -> None:
     assert random_routed(state) == 0
 
 
+def test_a_selector_may_say_with_whom_a_step_begins() -> None:
+    state, _ = on_a_line([1, 2, 3], [4], [5, 6], places=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    state.status.seed = 5
+    assert {random_routed(state) for _ in range(20)} == {5}
+    assert {int(random_route(state)) for _ in range(20)} == {int(state.route[5])}
+    remove(state, 5)
+    assert {random_routed(state) for _ in range(200)} == {1, 2, 3, 4, 6}
+    assert len({int(random_route(state)) for _ in range(200)}) == 3
+
+
 def test_a_random_route_has_customers_and_is_uniform() -> None:
     state, _ = on_a_line([1, 2, 3], [4], [5], [6], places=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     emptied = int(state.route[5])

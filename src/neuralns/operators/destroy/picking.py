@@ -1,5 +1,7 @@
 """How destroy operators pick: customers and routes by chance, by rank, by nearness."""
 
+import numpy as np
+
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint, random_rank
 from neuralns.routes.edits import remove
@@ -14,7 +16,12 @@ there are many, since that takes long then."""
 
 @compiled
 def random_routed(state):
-    """Return a customer that is on a route, uniformly; 0 if there is none."""
+    """Return a customer that is on a route, uniformly; 0 if there is none.
+
+    The first one of a step is the selector's seed, if there is any.
+    """
+    if state.status.seed > 0 and state.n_removed == 0:
+        return state.status.seed
     left = state.present - state.n_removed
     if left <= 0:
         return 0
@@ -84,7 +91,12 @@ def remove_route(state, slot, quota):
 
 @compiled
 def random_route(state):
-    """Return a route with customers, uniformly; there must be one."""
+    """Return a route with customers, uniformly; there must be one.
+
+    The first one of a step is that of the selector's seed, if there is any.
+    """
+    if state.status.seed > 0 and state.n_removed == 0:
+        return np.uint32(state.route[state.status.seed])
     for _ in range(TRIES):
         slot = state.active[randint(state, state.n_active)]
         if state.size[slot] > 0:

@@ -97,10 +97,14 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ign
         Names of what to go on without, though the file has it and it would change the problem; ``windows`` stands for
         all that has to do with time, and for the number of vehicles.
     """
-    text = read_text(path)
-    form = next(form for form in INSTANCE_FORMATS if form.recognises(text))
-    instance = form.read(path, text, (ignore,) if isinstance(ignore, str) else tuple(ignore))
+    instance = instance_from_text(path, read_text(path), ignore)
     return instance if rounding is None else instance.with_rounding(rounding)
+
+
+def instance_from_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
+    """Read an instance from the text of a file, which need not exist: ``path`` is what sentences call it."""
+    form = next(form for form in INSTANCE_FORMATS if form.recognises(text))
+    return form.read(path, text, (ignore,) if isinstance(ignore, str) else tuple(ignore))
 
 
 def write_instance(instance: Instance, path: str | os.PathLike[str]) -> None:

@@ -274,6 +274,14 @@ def _travel(
     return None, durations, None
 
 
+def degrees_of(path: FilePath, text: str, ignore: Collection[str] = ()) -> Floats | None:
+    """Return the longitudes and latitudes of the nodes of a table of stops that has been read; None if it has none."""
+    sheet = Sheet(path, text, COLUMNS, HARMLESS, [key.casefold() for key in ignore])
+    if "lat" not in sheet:
+        return None
+    return np.array([[_degrees(sheet, row, side) for side in ("lon", "lat")] for row in find_places(sheet).order])
+
+
 def _profile(points: Floats | None, distances: Floats | None, speed: float) -> Profile:
     """Return the way of vehicles with a speed of their own."""
     assert points is not None

@@ -1,0 +1,153 @@
+"""Does choosing pay? Selectors with the same operators and powers, at equal processor time, on instances set aside.
+
+    python benchmarks/choice.py run runs.csv --arms learned,uniform --time 10 --seeds 3
+    python benchmarks/choice.py tell runs.csv
+
+Instances are generated: six variants, ten sizes from 100 to 1000 customers each, seeds 101 to 160, which no training
+and no tuning has seen. Rows are written as they come, and those that are there are not done again. Time is that of the
+processor, so that other work on the machine counts for nobody; all that deciding takes is in it.
+"""
+
+# ruff: noqa: E402 (the clock is set before anything takes it)
+from __future__ import annotations
+
+import time
+
+time.perf_counter = time.process_time
+
+import argparse
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import neuralns
+from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
+from neuralns.problem.generate.variants import GENERATORS, generate_of
+from neuralns.search.setup import initial_solution
+
+ARMS: dict[str, dict[str, Any]] = {
+    "learned": {"selector": "auto"},
+    "before": {"selector": "random"},
+    "uniform": {"selector": "random", "portfolio": "wide"},
+    "gain": {"selector": "gain", "portfolio": "wide"},
+    "wheel": {"selector": "timed-roulette", "portfolio": "wide"},
+    "intensity": {"selector": "intensity", "portfolio": "wide"},
+}
+"""What takes part by name; a file (FILE.setting, FILE.policy) takes part as a selector under its own name."""
+SIZES = [2 * round(50 * 10 ** (place / 9)) for place in range(10)]
+FIRST_SEED = 101
+FIELDS = (
+    "variant", "customers", "instance", "seed", "arm", "time", "cost", "unserved", "integral", "iterations", "selector",
+    "deciding",
+)  # fmt: skip
+
+
+def cases(seeds: int) -> Iterator[tuple[str, int, int, int]]:
+    """Yield variant, customers, number and seed of all cases: sizes and variants mixed, so that a part tells of all."""
+    for seed in range(1, seeds + 1):
+        for step in range(len(SIZES)):
+            for place, variant in enumerate(GENERATORS):
+                size = (3 * step + place) % len(SIZES)
+                yield variant, SIZES[size], FIRST_SEED + place * len(SIZES) + size, seed
+
+
+def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any]:
+    """Return the row of a run."""
+    instance = generate_of(variant, customers, number)  # type: ignore[arg-type]
+    start = initial_solution(instance, "savings", seconds=seconds)
+    how = ARMS.get(arm) or {"selector": arm}
+    result = neuralns.solve(instance, time=seconds, seed=seed, initial=start, **how)
+    times, best = np.array(result.trace.time), np.array(result.trace.best)
+    return {
+        "variant": variant,
+        "customers": customers,
+        "instance": number,
+        "seed": seed,
+        "arm": Path(arm).stem,
+        "time": seconds,
+        "cost": result.cost,
+        "unserved": 0 if result.feasible else len(result.unserved),
+        "integral": float((best * np.diff(times, prepend=0.0)).sum() / times[-1]),
+        "iterations": result.iterations,
+        "selector": result.selector,
+        "deciding": result.decision_time_share,
+    }
+
+
+def run(output: Path, arms: Sequence[str], seconds: float, seeds: int, minutes: float) -> None:
+    """Do the runs that a file lacks, for some minutes at most."""
+    done = set()
+    if output.exists():
+        with open(output, newline="") as file:
+            done = {(row["instance"], row["seed"], row["arm"], float(row["time"])) for row in csv.DictReader(file)}
+    else:
+        output.write_text(",".join(FIELDS) + "\n")
+    end = time.time() + 60 * minutes
+    for variant, customers, number, seed in cases(seeds):
+        for arm in arms:
+            if (str(number), str(seed), Path(arm).stem, seconds) in done:
+                continue
+            if time.time() > end:
+                return
+            row = play(variant, customers, number, seed, arm, seconds)
+            with open(output, "a", newline="") as file:
+                csv.DictWriter(file, FIELDS, lineterminator="\n").writerow(row)
+            print(variant, customers, seed, arm, f"{row['cost']:.1f}", flush=True)
+
+
+def tell(path: Path, against: str, seconds: float) -> None:
+    """Print by how much an arm is shorter than each other one, on the cases that both have."""
+    with open(path, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if float(row["time"]) == seconds and row["unserved"] == "0"]
+    costs: dict[str, dict[tuple[str, str, str], float]] = {}
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        costs.setdefault(row["arm"], {})[row["variant"], row["instance"], row["seed"]] = float(row["cost"])
+        shares.setdefault(row["arm"], []).append(float(row["deciding"] or "nan"))
+    found = []
+    for arm in costs:
+        common = sorted(costs[arm].keys() & costs[against].keys())
+        if arm == against or not common:
+            continue
+        groups: dict[tuple[str, str], list[float]] = {}
+        for variant, number, seed in common:
+            key = variant, number, seed
+            change = 100.0 * math.log(costs[arm][key] / costs[against][key])
+            groups.setdefault((variant, number), []).append(change)
+        found.append((arm, groups))
+    corrected = holm([signed_rank_by_instance(list(groups.values())) for _, groups in found])
+    print(f"| {against} against | instances | shorter by, % | p (Holm) | " + " | ".join(GENERATORS) + " | deciding |")
+    for (arm, groups), p in zip(found, corrected, strict=True):
+        mean, half = mean_by_instance(list(groups.values()))
+        parts = []
+        for variant in GENERATORS:
+            values = [float(np.mean(each)) for (kind, _), each in groups.items() if kind == variant]
+            parts.append(f"{np.mean(values):+.2f} ({len(values)})" if values else "")
+        share = 100 * float(np.nanmean(shares[arm]))
+        print(f"| {arm} | {len(groups)} | {mean:+.3f} ± {half:.3f} | {p:.2g} | {' | '.join(parts)} | {share:.2f} % |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    doing, telling = verbs.add_parser("run"), verbs.add_parser("tell")
+    for each in (doing, telling):
+        each.add_argument("file", type=Path)
+        each.add_argument("--time", type=float, default=10.0)
+    doing.add_argument("--arms", default="learned,before,uniform,gain,wheel,intensity")
+    doing.add_argument("--seeds", type=int, default=3)
+    doing.add_argument("--minutes", type=float, default=math.inf)
+    telling.add_argument("--against", default="learned")
+    given = parser.parse_args()
+    if given.verb == "run":
+        run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes)
+    else:
+        tell(given.file, given.against, given.time)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""``neuralns serve``: a service that programs call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from neuralns.studio.limits import Limits
+
+Port = Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 for any that is free.")]
+MaxSeconds = Annotated[float | None, typer.Option(metavar="S", help="Longest search; 600 by default.")]
+DefaultSeconds = Annotated[float | None, typer.Option(metavar="S", help="Search of requests that do not say; 10.")]
+MaxCustomers = Annotated[int | None, typer.Option(metavar="N", help="Largest instance; 10000 by default.")]
+MaxMegabytes = Annotated[float | None, typer.Option(metavar="M", help="Largest request; 16 by default.")]
+MaxJobs = Annotated[int | None, typer.Option(metavar="N", help="Searches at a time; up to 4, by the cores.")]
+MaxWaiting = Annotated[int | None, typer.Option(metavar="N", help="Searches that wait in line; 20 by default.")]
+MaxWorkers = Annotated[int | None, typer.Option(metavar="N", help="Processes of one search; the cores by default.")]
+MaxMemory = Annotated[float | None, typer.Option(metavar="GB", help="Memory of each process; 4 by default.")]
+Keep = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep finished searches there, not for an hour only.")]
+Tiles = Annotated[str | None, typer.Option(metavar="URL", help="Map tiles for the page, with {z}, {x} and {y}.")]
+
+
+def serve(
+    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    port: Port = 3000,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Callers must know the token in this file.")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="ORIGIN", help="Let pages from elsewhere call it; * for all.")
+    ] = None,
+    max_seconds: MaxSeconds = None,
+    default_seconds: DefaultSeconds = None,
+    max_customers: MaxCustomers = None,
+    max_megabytes: MaxMegabytes = None,
+    max_jobs: MaxJobs = None,
+    max_waiting: MaxWaiting = None,
+    max_workers: MaxWorkers = None,
+    max_memory: MaxMemory = None,
+    keep: Keep = None,
+    tiles: Tiles = None,
+) -> None:
+    """Serve VROOM's convention and jobs; a client of vroom-express works by changing the address.
+
+    Examples:
+
+        neuralns serve
+
+        neuralns serve --host 0.0.0.0 --token-file token.txt --max-seconds 60 --keep results
+    """
+    from neuralns.studio.running import run_server
+
+    limits = make_limits(
+        max_seconds, default_seconds, max_customers, max_megabytes, max_jobs, max_waiting, max_workers, max_memory
+    )
+    run_server(
+        host,
+        port,
+        limits,
+        token_file=token_file,
+        folder=keep,
+        origins=tuple(allow_origin or ()),
+        tiles=tiles,
+        started=announce,
+    )
+
+
+def make_limits(
+    seconds: float | None,
+    default_seconds: float | None,
+    customers: int | None,
+    megabytes: float | None,
+    jobs: int | None,
+    waiting: int | None,
+    workers: int | None,
+    memory: float | None,
+) -> Limits:
+    """Return the limits that options give; defaults for those left out."""
+    from neuralns.studio.limits import Limits
+
+    usual = Limits()
+    given = {
+        "seconds": seconds,
+        "default_seconds": default_seconds,
+        "customers": customers,
+        "bytes": None if megabytes is None else int(megabytes * 2**20),
+        "jobs": jobs,
+        "waiting": waiting,
+        "workers": workers,
+        "memory": None if memory is None else int(memory * 2**30),
+    }
+    stated = {name: value for name, value in given.items() if value is not None}
+    if seconds is not None and default_seconds is None:
+        stated["default_seconds"] = min(usual.default_seconds, seconds)
+    return Limits(**stated)  # type: ignore[arg-type]
+
+
+def announce(address: str) -> None:
+    """Say where the server listens."""
+    from neuralns.cli.printing import plain_console
+
+    plain_console(stderr=True).print(f"listening on {address} (Ctrl-C ends it)", soft_wrap=True)

@@ -1,0 +1,50 @@
+"""Which selector a search has if none is chosen: the bundled controller where it was trained for that, else chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from neuralns.problem.instance import Instance
+from neuralns.selection.learned_controller import LearnedController
+from neuralns.selection.policy_file import bundled_policies, read_policy
+from neuralns.selection.selector import Selector
+from neuralns.selection.traits import kind_of
+from neuralns.selection.uniform import Uniform
+
+AUTO = "auto"
+"""What stands for it in Python and on command lines."""
+BUNDLED = "controller"
+"""Name of the bundled controller."""
+
+
+def default_selector(instance: Instance, seconds: float) -> Selector:
+    """Return the selector for a search of some seconds that nothing else was chosen for."""
+    controller = _bundled()
+    if controller is not None and covers(controller.policy.card, instance, seconds):
+        return controller
+    return Uniform()
+
+
+def covers(card: Mapping[str, Any], instance: Instance, seconds: float) -> bool:
+    """Return whether a card says that a controller is for such an instance and time.
+
+    Its entry ``for`` has kinds of instances (see `kind_of`), and the fewest and most customers, and seconds for each.
+    """
+    meant = card.get("for")
+    if meant is None:
+        return False
+    (least, most), (shortest, longest) = meant["customers"], meant["seconds_per_customer"]
+    customers = instance.customers
+    return (
+        least <= customers <= most
+        and shortest <= seconds / customers <= longest
+        and instance.duration_cost == 0
+        and kind_of(instance) in meant["kinds"]
+    )
+
+
+@cache
+def _bundled() -> LearnedController | None:
+    return LearnedController(read_policy(BUNDLED), BUNDLED) if BUNDLED in bundled_policies() else None

@@ -1,0 +1,60 @@
+"""What a server allows: sizes, seconds, processes and memory, with safe defaults."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from neuralns.errors import InputError
+
+CORES = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a server.
+
+    Attributes
+    ----------
+    bytes
+        Most bytes of a request.
+    body_seconds
+        Longest that a request may take to arrive.
+    customers
+        Most customers of an instance.
+    seconds, default_seconds
+        Longest search, and how long one takes that does not say.
+    workers
+        Most processes of one search.
+    jobs, waiting
+        Searches at a time, and how many more wait in line.
+    memory
+        Most bytes of memory of each process of a search.
+    keep_seconds
+        How long what a finished search has found is kept.
+    kept_bytes
+        Most bytes that finished searches take together; the oldest are forgotten first.
+    """
+
+    bytes: int = 16 << 20
+    body_seconds: float = 30.0
+    customers: int = 10_000
+    seconds: float = 600.0
+    default_seconds: float = 10.0
+    workers: int = CORES
+    jobs: int = min(4, CORES)
+    waiting: int = 20
+    memory: int = 4 << 30
+    keep_seconds: float = 3600.0
+    kept_bytes: int = 256 << 20
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not value > 0 and not (name == "waiting" and value == 0):
+                raise InputError(f"limit {name} {value} must be above 0.")
+
+    def told(self) -> dict[str, Any]:
+        """Return what clients are told of."""
+        names = ("seconds", "default_seconds", "customers", "bytes", "jobs", "waiting", "workers")
+        return {name: getattr(self, name) for name in names}

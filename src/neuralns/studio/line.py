@@ -1,0 +1,58 @@
+"""How a process talks to the server: a line of JSON for each message, either way."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+from typing import Any
+
+
+class Line:
+    """The process's end of it; where the server is gone, the process ends."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._waiting = bytearray()
+
+    def send(self, kind: str, **content: Any) -> None:
+        """Tell the server."""
+        text = json.dumps({"kind": kind, **content}, separators=(",", ":"))
+        try:
+            self._connection.sendall(text.encode() + b"\n")
+        except OSError:
+            os._exit(0)
+
+    def read(self, count: int) -> bytes:
+        """Return so many bytes that the server sends."""
+        while len(self._waiting) < count:
+            self._receive()
+        found = bytes(self._waiting[:count])
+        del self._waiting[:count]
+        return found
+
+    def order(self) -> dict[str, Any]:
+        """Return the next line that the server sends."""
+        while b"\n" not in self._waiting:
+            self._receive()
+        text, _, rest = self._waiting.partition(b"\n")
+        self._waiting = rest
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def orders(self, seconds: float = 0.0) -> list[dict[str, Any]]:
+        """Return the lines that have come, or that come within some seconds."""
+        found: list[dict[str, Any]] = []
+        while b"\n" in self._waiting or select.select([self._connection], [], [], 0.0 if found else seconds)[0]:
+            found.append(self.order())
+        return found
+
+    def _receive(self) -> None:
+        try:
+            found = self._connection.recv(1 << 16)
+        except OSError:
+            found = b""
+        if not found:
+            os._exit(0)
+        self._waiting += found

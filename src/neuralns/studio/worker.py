@@ -1,0 +1,133 @@
+"""What a process of the server does for one request: read it, solve it, or make something of what was found."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+from neuralns.errors import NeuralnsError
+from neuralns.problem.formats.vroom_output import vroom_answer
+from neuralns.problem.solution import Solution
+from neuralns.search.pausing import Clock
+from neuralns.search.result import Result
+from neuralns.search.solve import solve
+from neuralns.search.stopping import MaxIterations, MaxTime
+from neuralns.studio.describe import describe_instance, describe_solution, number
+from neuralns.studio.downloads import make_download
+from neuralns.studio.episodes import play_episode
+from neuralns.studio.limits import Limits
+from neuralns.studio.line import Line
+from neuralns.studio.request import Request, TooLargeError, UnreadableError, change_options, read_request
+from neuralns.studio.teller import Teller
+from neuralns.studio.vroom import read_vroom_request, with_geometry
+
+
+def work(connection: socket.socket) -> None:
+    """Do what the server asks for by a first line and a body."""
+    line = Line(connection)
+    order = line.order()
+    body = line.read(order["bytes"])
+    limits = Limits(**order["limits"])
+    # No name that a client gives is a file here.
+    os.chdir("/")
+    resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+    try:
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
+            _TASKS[order["task"]](line, order, body, limits, notes)
+    except NeuralnsError as error:
+        status = 413 if isinstance(error, TooLargeError) else 400 if isinstance(error, UnreadableError) else 422
+        line.send("refused", error=_sentence(error), status=status)
+    except MemoryError:
+        line.send("refused", error="the memory that this server allows is not enough for that.", status=413)
+
+
+def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    request = _request(order, body, limits)
+    options, instance = request.options, request.instance
+    # What cannot be started from is refused at once.
+    start = None if order.get("start") is None else _solution(request, order["start"]).checked("the start")
+    line.send(
+        "accepted",
+        name=instance.name,
+        options=asdict(options),
+        instance=describe_instance(request),
+        notes=[str(note.message) for note in notes],
+    )
+    while line.order()["do"] != "go":
+        pass
+    clock = Clock()
+    teller = Teller(line, instance, options, clock)
+    stop = MaxTime(options.time)
+    if options.iterations is not None:
+        stop |= MaxIterations(options.iterations)
+    result = solve(
+        instance,
+        stop,
+        selector=options.selector,
+        portfolio=options.portfolio,
+        seed=options.seed,
+        workers=options.workers,
+        objective=options.objective,
+        initial="savings" if start is None else start,
+        callbacks=[teller],
+        on_best=teller.note_best if options.workers > 1 else None,
+        clock=clock,
+    )
+    teller.finish(result)
+    answer = None
+    if request.vroom is not None and order["task"] == "vroom":
+        found = Solution(instance, result.best.routes, result.best.vehicles)
+        answer = vroom_answer(request.vroom, found)
+        if request.geometry:
+            with_geometry(answer)
+    line.send("done", result=_described(result), trace=result.trace.text(), answer=answer)
+
+
+def _sentence(error: NeuralnsError) -> str:
+    """Return what an error says on one line, of letters that can be sent, and of no command line."""
+    return " ".join(str(error).split()).replace("--", "").encode("utf-8", "replace").decode()
+
+
+def _request(order: dict[str, Any], body: bytes, limits: Limits) -> Request:
+    request = read_vroom_request(body, limits) if order["task"] == "vroom" else read_request(body, limits)
+    return change_options(request, order.get("changes") or {}, limits)
+
+
+def _solution(request: Request, found: dict[str, Any]) -> Solution:
+    instance, objective = request.instance, request.options.objective
+    if objective is not None:
+        instance = instance.with_objective(objective)
+    return Solution(instance, found["routes"], found["vehicles"])
+
+
+def _described(result: Result) -> dict[str, Any]:
+    return {
+        **describe_solution(result.best),
+        "initial_cost": number(result.initial.cost),
+        "runtime": number(result.runtime),
+        "iterations": result.iterations,
+        "stopped_by": result.stopped_by,
+        "selector": result.selector,
+        "portfolio": result.portfolio,
+        "decision_time_share": result.decision_time_share,
+        "gap": result.gap,
+        "operators": [asdict(each) for each in result.operators],
+    }
+
+
+def _make(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    request = read_request(body, limits)
+    content, kind = make_download(request, _solution(request, order["solution"]), order["format"])
+    line.send("made", content=content, type=kind)
+
+
+def _episode(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    line.send("made", content=play_episode(**order["episode"]), type="application/json")
+
+
+_TASKS = {"solve": _solve, "vroom": _solve, "make": _make, "episode": _episode}
