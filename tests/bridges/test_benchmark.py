@@ -85,4 +85,5 @@ def test_the_page_has_the_figures_of_the_results() -> None:
             assert not shown
             continue
         means = [compare.above(costs[problem], name).mean() for problem in compare.PROBLEMS]
-        assert [[cell.strip() for cell in line] for line in shown] == [[f"{round(mean, 2) + 0.0:+.2f}" for mean in means]]
+        cells = [f"{round(mean, 2) + 0.0:+.2f}" for mean in means]
+        assert [[cell.strip() for cell in line] for line in shown] == [cells]
