@@ -104,9 +104,10 @@ def batch(
         "speed": speed,
         "lenient": lenient or None,
         "initial": initial if initial != "savings" else None,
-        "contents": digests(files_of(selector, vehicles, matrix, *(operators or ()))) or None,
         # Rows by another bundled controller, or by none, are others.
-        "controller": bundled_mark() if selector == AUTO else None,
+        "contents": digests(files_of(selector, vehicles, matrix, *(operators or ())))
+        | ({"controller": bundled_mark()} if selector == AUTO and iterations is None else {})
+        or None,
     }
     stop: Stop = options.parse_limits(time, iterations)
     choice = Choice(selector, temperature, decide_every, portfolio, operators or ())
