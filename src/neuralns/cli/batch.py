@@ -106,7 +106,7 @@ def batch(
         "initial": initial if initial != "savings" else None,
         # Rows by another bundled controller, or by none, are others.
         "contents": digests(files_of(selector, vehicles, matrix, *(operators or ())))
-        | ({"controller": bundled_mark()} if selector == AUTO and iterations is None else {})
+        | ({"controller": bundled_mark() or ""} if selector == AUTO and iterations is None else {})
         or None,
     }
     stop: Stop = options.parse_limits(time, iterations)
