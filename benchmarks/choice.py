@@ -27,7 +27,6 @@ import numpy as np
 import neuralns
 from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
 from neuralns.problem.generate.variants import GENERATORS, generate_of
-from neuralns.search.setup import initial_solution
 
 ARMS: dict[str, dict[str, Any]] = {
     "learned": {"selector": "auto"},
@@ -58,9 +57,8 @@ def cases(seeds: int) -> Iterator[tuple[str, int, int, int]]:
 def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any]:
     """Return the row of a run."""
     instance = generate_of(variant, customers, number)  # type: ignore[arg-type]
-    start = initial_solution(instance, "savings", seconds=seconds)
     how = ARMS.get(arm) or {"selector": arm}
-    result = neuralns.solve(instance, time=seconds, seed=seed, initial=start, **how)
+    result = neuralns.solve(instance, time=seconds, seed=seed, **how)
     times, best = np.array(result.trace.time), np.array(result.trace.best)
     return {
         "variant": variant,

@@ -74,10 +74,11 @@ def alns_iterations_a_second(instance: Instance, seconds: float, as_lists: bool)
     Distances are looked up in a numpy matrix, as in the package's documentation, or in nested lists, the fastest form
     for plain Python that we know.
     """
-    from alns import ALNS
     from alns.accept import HillClimbing
     from alns.select import RandomSelect
     from alns.stop import MaxRuntime
+
+    from alns import ALNS
 
     assert instance.distances is not None
     distances: Any = instance.distances.tolist() if as_lists else instance.distances

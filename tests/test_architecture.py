@@ -21,6 +21,7 @@ ROOMS = (
     "mdp",
     "learning",
     "experiments",
+    "bridges",
     "reproduction",
     "studio",
     "cli",

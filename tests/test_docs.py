@@ -94,8 +94,8 @@ def test_notebooks_run_and_hold_no_outputs(path: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_there_are_two_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["ten-minutes", "train-a-policy"]
+def test_there_are_three_notebooks() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["ten-minutes", "train-a-policy", "your-own-alns"]
 
 
 def test_every_page_is_in_the_menu() -> None:

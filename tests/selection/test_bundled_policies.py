@@ -7,17 +7,20 @@ import pytest
 from commands import invoke
 from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.mdp import make_mdp
+from neuralns.selection.default import BUNDLED
 from neuralns.selection.policy_file import bundled_policies, read_policy
+
+OF_THE_PAPER = [name for name in bundled_policies() if name != BUNDLED]
 
 
 def test_there_is_a_policy_for_each_of_the_papers_instances_and_settings_and_one_for_any_size() -> None:
     wanted = {f"{name}-20-{setting}" for name in ("C101", "R101", "RC101") for setting in ("paper", "distance")}
-    assert set(bundled_policies()) == wanted | {"gat-20-paper"}
+    assert set(bundled_policies()) == wanted | {"gat-20-paper", BUNDLED}
     assert invoke("policy").stdout.split() == list(bundled_policies())
     assert invoke("policy", "--json").json == list(bundled_policies())
 
 
-@pytest.mark.parametrize("name", bundled_policies())
+@pytest.mark.parametrize("name", OF_THE_PAPER)
 def test_a_card_says_where_a_policy_comes_from(name: str) -> None:
     card = read_policy(name).card
     assert card["command"].startswith("neuralns train ")
@@ -27,7 +30,7 @@ def test_a_card_says_where_a_policy_comes_from(name: str) -> None:
     assert card["test_reward"] > 0
 
 
-@pytest.mark.parametrize("name", bundled_policies())
+@pytest.mark.parametrize("name", OF_THE_PAPER)
 def test_a_policy_is_as_good_as_its_card_says(name: str) -> None:
     card = read_policy(name).card
     (instance,) = card["instances"]
@@ -43,3 +46,11 @@ def test_the_gat_knows_no_size() -> None:
         evaluate(mdp, "gat-20-paper", episodes=32, seeds=1).reward_mean
         > 1.5 * evaluate(mdp, "random", episodes=32, seeds=1).reward_mean
     )
+
+
+def test_the_card_of_the_controller_says_what_it_is_for_and_how_it_was_made() -> None:
+    card = read_policy(BUNDLED).card
+    assert card["command"] == "make controller"
+    assert {"engine", "groups", "runs", "foretold", "made"} <= set(card)
+    assert set(card["for"]) == {"kinds", "customers", "seconds_per_customer"}
+    assert "plain" not in card["for"]["kinds"]

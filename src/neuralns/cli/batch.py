@@ -78,6 +78,7 @@ def batch(
     from neuralns.experiments.batch import Problem, Recipe, digests, run_batch
     from neuralns.experiments.jobs import Stopped
     from neuralns.search.stopping import Stop
+    from neuralns.selection.default import AUTO, bundled_mark
 
     if initial not in ("savings", "insertion", "random"):
         raise InputError(f"initial {initial!r}: many instances start from savings, insertion or random.")
@@ -103,7 +104,10 @@ def batch(
         "speed": speed,
         "lenient": lenient or None,
         "initial": initial if initial != "savings" else None,
-        "contents": digests(files_of(selector, vehicles, matrix, *(operators or ()))) or None,
+        # Rows by another bundled controller, or by none, are others.
+        "contents": digests(files_of(selector, vehicles, matrix, *(operators or ())))
+        | ({"controller": bundled_mark() or ""} if selector == AUTO and iterations is None else {})
+        or None,
     }
     stop: Stop = options.parse_limits(time, iterations)
     choice = Choice(selector, temperature, decide_every, portfolio, operators or ())

@@ -123,6 +123,8 @@ class Choice:
         portfolio: str | None,
         operators: Sequence[str],
     ) -> None:
+        if selector == AUTO and (temperature is not None or decide_every != 1):
+            raise InputError("--temperature and --decide-every are for a policy; choose one with --selector.")
         self._loaded = [entry.name for path in operators for entry in load_operators(path)]
         self._portfolio = portfolio
         self.selector: Selector | str = (

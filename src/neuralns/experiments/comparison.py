@@ -29,6 +29,7 @@ from neuralns.search.setup import DEFAULTS, Scale, portfolio_of
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.trials import Trials
+from neuralns.selection.default import AUTO, default_selector
 from neuralns.selection.names import selector_named, split_names
 from neuralns.selection.selector import Selector, new_memory_of
 from neuralns.selection.uniform import Uniform
@@ -192,13 +193,15 @@ def compare(
     # What `solve` would take; one portfolio for all, as the instances of a comparison are of one kind.
     typical = next((problem for problem in problems if problem.timed), problems[0] if problems else None)
     plain = Contestant(Uniform(), portfolio_of(None, None, typical))
+    defaults = {problem.name: default_selector(problem, limit.time) for problem in problems}
+    steered = any(selector != Uniform() for selector in defaults.values())
     chosen = {
-        name: plain if name == SOLVE and isinstance(selectors, str)
+        name: plain if name in (SOLVE, AUTO) and isinstance(selectors, str)
         else Contestant(selector, portfolio_of(portfolio, selector, typical), scale)
         for name, selector in given.items()
     }  # fmt: skip
     if isinstance(selectors, str):
-        if not any(contestant.is_plain for contestant in chosen.values()):
+        if not any(each is plain or (each.is_plain and not steered) for each in chosen.values()):
             chosen[SOLVE] = plain
         if len(chosen) < 2:
             raise InputError(f"selectors {selectors!r}: at least two are needed for a comparison.")
@@ -215,7 +218,9 @@ def compare(
     )
     remarks = "; ".join(word for word in words if word)
     conditions = {
-        name: describe(limit, contestant.portfolio, contestant.scale, initial, remarks)
+        name: f"each as by default, {remarks}, {initial}, {limit}"
+        if steered and contestant is plain
+        else describe(limit, contestant.portfolio, contestant.scale, initial, remarks)
         for name, contestant in chosen.items()
     }
     by_name = {instance.name: instance for instance in problems}
@@ -239,10 +244,13 @@ def compare(
         given_up = Event()
 
         def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
-            contestant = chosen[key.contender]
+            contestant, instance = chosen[key.contender], by_name[key.instance]
+            if steered and contestant is plain:
+                selector = defaults[instance.name]
+                contestant = Contestant(selector, portfolio_of(None, selector, instance))
             assert contestant.selector is not None
             return _run_once(
-                key, by_name[key.instance], contestant.selector, limit, contestant.portfolio, scale=contestant.scale,
+                key, instance, contestant.selector, limit, contestant.portfolio, scale=contestant.scale,
                 initial=initial, callbacks=[lambda progress: given_up.is_set()],
             )  # fmt: skip
 
@@ -277,7 +285,7 @@ def _selectors_named(text: str, temperature: float | None, decide_every: int) ->
     names = split_names(text)
     if len(set(names)) < len(names):
         raise InputError(f"selectors {text!r}: one is named twice.")
-    known = {BEST_FIXED: None, SOLVE: Uniform()}
+    known = {BEST_FIXED: None, SOLVE: Uniform(), AUTO: Uniform()}
     return {name: known[name] if name in known else selector_named(name, temperature, decide_every) for name in names}
 
 

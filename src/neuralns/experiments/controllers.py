@@ -53,9 +53,9 @@ FURTHEST_DRAWN = 3.0
 """Dials count as no further from the centre than so many spreads."""
 MOST_LOST = 3
 """Processes that may be lost before a training is given up."""
-SECONDS_PER_CUSTOMER = (0.01, 0.06)
+SECONDS_PER_CUSTOMER = (0.01, 0.08)
 """Where no time is given, it is drawn from this range, evenly by its logarithm."""
-LEAST_SECONDS, MOST_SECONDS = 1.0, 4.0
+LEAST_SECONDS, MOST_SECONDS = 1.0, 6.0
 GENERATED_SIZES = (80, 400)
 """Fewest and most customers of generated instances, drawn evenly by their logarithm."""
 SEEDS = 1_000_000
@@ -199,7 +199,7 @@ def play_group(
         found = cost(selector=Staged(dials, decide))
         return rows, seen, found
 
-    plain = cost()
+    plain = cost(selector="random")
     # The surface's best as it is, others drawn around it, and as many around the centre.
     drawn_rows = [None, *(draw_rows(dials, centre, rng) for _ in range(SETTINGS - 1))]
     played = [run(rows, 2 * place <= SETTINGS) for place, rows in enumerate(drawn_rows)]
@@ -321,6 +321,8 @@ def log_of(
     path: str | os.PathLike[str], portfolio: Portfolio, seconds: float | None, seed: int, about: str
 ) -> Store[Mapping[str, Any]]:
     """Return the rows of a log; one of another training is refused."""
+    from neuralns import __version__
+
     width = len(Dials(portfolio).names)
 
     def check(row: Any) -> None:
@@ -336,6 +338,9 @@ def log_of(
     conditions = {
         "operators": [*portfolio.names],
         "traits": list(NAMES),
+        "signs": list(SIGNS),
+        "stages": list(STAGES),
+        "engine": __version__,
         "instances": about,
         "seconds": seconds,
         "seed": seed,

@@ -68,6 +68,10 @@ class Portfolio:
             if self.names.count(name) > 1:
                 raise InputError(f"portfolio {self.name!r} names operator {name!r} twice.")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes by the names of the operators, which are registered there too."""
+        return make_portfolio, (self.name, list(self.names))
+
     @property
     def operators(self) -> tuple[Operator, ...]:
         """All operators: destroy, repair, improve."""

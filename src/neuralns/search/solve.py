@@ -136,7 +136,9 @@ def solve(
     if workers > MOST_WORKERS:
         raise InputError(f"number of workers {workers!s:.20} is too large; at most {MOST_WORKERS} are possible.")
     if selector == AUTO:
-        chosen = workers > 1 or fewest or not (portfolio is None and scale is None and acceptance is None)
+        # A search that begins with good routes is another thing than those that the controller was trained on.
+        chosen = workers > 1 or fewest or initial != "savings"
+        chosen = chosen or not (portfolio is None and scale is None and acceptance is None)
         selector = Uniform() if chosen else default_selector(instance, stop.time)
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance
     if not isinstance(acceptance, Acceptance):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
+from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
 from neuralns.selection.learned_controller import LearnedController
-from neuralns.selection.policy_file import bundled_policies, read_policy
+from neuralns.selection.policy_file import bundled_policies, policy_bytes, read_policy
 from neuralns.selection.selector import Selector
 from neuralns.selection.traits import kind_of
 from neuralns.selection.uniform import Uniform
@@ -17,6 +19,9 @@ AUTO = "auto"
 """What stands for it in Python and on command lines."""
 BUNDLED = "controller"
 """Name of the bundled controller."""
+BEYOND = 2.5
+"""How many times the customers, and the seconds for each, that it was trained with a controller may be used for: what
+was learned on up to 400 customers was tried on up to 1000 (benchmarks/choice.py)."""
 
 
 def default_selector(instance: Instance, seconds: float) -> Selector:
@@ -38,13 +43,22 @@ def covers(card: Mapping[str, Any], instance: Instance, seconds: float) -> bool:
     (least, most), (shortest, longest) = meant["customers"], meant["seconds_per_customer"]
     customers = instance.customers
     return (
-        least <= customers <= most
-        and shortest <= seconds / customers <= longest
-        and instance.duration_cost == 0
+        least <= customers <= BEYOND * most
+        and shortest <= seconds / customers <= BEYOND * longest
         and kind_of(instance) in meant["kinds"]
     )
 
 
+def bundled_mark() -> str | None:
+    """Return what tells the bundled controller from others."""
+    controller = _bundled()
+    return None if controller is None else sha256(policy_bytes(controller.policy)).hexdigest()[:16]
+
+
 @cache
 def _bundled() -> LearnedController | None:
-    return LearnedController(read_policy(BUNDLED), BUNDLED) if BUNDLED in bundled_policies() else None
+    try:
+        return LearnedController(read_policy(BUNDLED), BUNDLED) if BUNDLED in bundled_policies() else None
+    except InputError:
+        # One of another version, which is to be trained anew: searches go on without it.
+        return None

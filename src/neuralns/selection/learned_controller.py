@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -74,6 +75,9 @@ class LearnedController(Controller):
         for name in ("traits_spread", "signs_spread"):
             given[name] = np.maximum(given[name], 1e-6)
         return Response(self.dials, **given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LearnedController, (self.policy, self.name)
 
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names

@@ -117,12 +117,14 @@ def kind_of(instance: Instance) -> str:
     """
     parts = {
         "backhauls": instance.backhauls,
+        "costs of durations": any(kind.duration_cost > 0 for kind in instance.types),
         "costs of routes": instance.route_costs is not None,
+        "costs of vehicles": any(kind.fixed_cost > 0 for kind in instance.types),
         "depots": len(instance.depot_nodes) > 1,
         "dimensions": instance.dimensions > 1,
-        "durations": instance.duration_cost > 0 or instance.max_duration is not None,
+        "durations": any(kind.max_duration is not None for kind in instance.types),
         "groups": instance.groups is not None,
-        "lengths": instance.max_distance is not None,
+        "lengths": any(kind.max_distance is not None for kind in instance.types),
         "odd vehicles": instance.fleet_matters and len(instance.types) == 1,
         "optional": instance.prizes is not None,
         "pickups": instance.pickups is not None,

@@ -1,0 +1,1 @@
+"""Bridges to other packages: what is learned here, used there."""

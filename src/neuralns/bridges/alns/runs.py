@@ -1,0 +1,125 @@
+"""Runs of a user's search with any selector, in this process or others, by seconds or by iterations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neuralns.bridges.alns.selector import CLOCKS
+from neuralns.errors import InputError
+from neuralns.experiments.executors import ProcessPool, check_hands
+
+MakeAlns = Callable[[np.random.Generator], Any]
+"""Returns the user's ALNS, operators and all, with the given generator."""
+MakeAccept = Callable[[Any], Any]
+"""Returns a fresh acceptance criterion for a run from an initial solution."""
+
+
+class Until:
+    """Stop after seconds of a clock, or after iterations; what a selector calls uncounted is no time of the run."""
+
+    def __init__(self, search: Search, selector: Any) -> None:
+        self._seconds, self._iterations = search.seconds, search.iterations
+        self._selector = selector
+        self._read = CLOCKS.get(search.clock, time.perf_counter)
+        self._begin: float | None = None
+        self.iterations = 0
+
+    def __call__(self, rng: np.random.Generator, best: Any, current: Any) -> bool:
+        if self._begin is None:
+            self._begin = self._read()
+        elif self._iterations is not None and self.iterations >= self._iterations:
+            return True
+        elif self._seconds is not None:
+            uncounted = getattr(self._selector, "uncounted", 0.0)
+            if self._read() - self._begin - uncounted >= self._seconds:
+                return True
+        self.iterations += 1
+        return False
+
+
+@dataclass(frozen=True)
+class Search:
+    """A user's search: how its ALNS is made, when candidates are accepted, and how long it runs.
+
+    With ``clock="iterations"`` the budget are iterations.
+    """
+
+    make_alns: MakeAlns
+    make_accept: MakeAccept
+    seconds: float | None = None
+    iterations: int | None = None
+    clock: str = "time"
+
+    def __post_init__(self) -> None:
+        if (self.seconds is None) == (self.iterations is None):
+            raise InputError("a budget is needed: either seconds or iterations.")
+        budget = self.seconds if self.iterations is None else self.iterations
+        if budget is None or not budget > 0:
+            raise InputError(f"budget {budget} must be above 0.")
+        if self.clock not in (*CLOCKS, "iterations"):
+            raise InputError(f"clock {self.clock!r} is not known; choose time, processor or iterations.")
+        if self.clock == "iterations" and self.iterations is None:
+            raise InputError("clock 'iterations' needs a budget of iterations.")
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        """What a selector is told about the run."""
+        return {"seconds": self.seconds, "iterations": self.iterations, "clock": self.clock}
+
+    def operators(self) -> tuple[list[str], list[str]]:
+        """Return the names of the destroy and of the repair operators."""
+        alns = self.make_alns(np.random.default_rng(0))
+        names = [name for name, _ in alns.destroy_operators], [name for name, _ in alns.repair_operators]
+        if not all(names):
+            raise InputError("the ALNS has no destroy or no repair operators.")
+        return names
+
+    def run(self, initial: Any, selector: Any, seed: int) -> tuple[float, int]:
+        """Return the objective of the best solution found, and the iterations made."""
+        stop = Until(self, selector)
+        alns = self.make_alns(np.random.default_rng(seed))
+        result = alns.iterate(initial, selector, self.make_accept(initial), stop)
+        return float(result.best_state.objective()), stop.iterations
+
+
+def hill_climbing(initial: Any) -> Any:
+    """Return the acceptance criterion that takes no worse candidate."""
+    from alns.accept import HillClimbing
+
+    return HillClimbing()
+
+
+@contextmanager
+def hands(workers: int | None, executor: Executor | None) -> Iterator[Callable[..., list[Any]]]:
+    """Give a function that calls another one with each of several tuples of arguments, in order.
+
+    In this process by default; else in ``workers`` processes, or where an executor has it done, such as that of a
+    Dask cluster (``client.get_executor(pure=False)``).
+    """
+    check_hands(workers, None)
+    if workers is not None and executor is not None:
+        raise InputError("work goes to processes (workers) or to an executor, not to both.")
+    own = ProcessPool(workers) if workers is not None and workers > 1 else None
+    pool = executor if own is None else own
+
+    def call(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> list[Any]:
+        if pool is None:
+            return [function(*task) for task in tasks]
+        futures = [pool.submit(function, *task) for task in tasks]
+        return [future.result() for future in futures]
+
+    try:
+        yield call
+    except BaseException:
+        if own is not None:
+            own.shutdown(wait=False)
+        raise
+    if own is not None:
+        own.shutdown()

@@ -1,0 +1,185 @@
+"""A selector for the package alns that learns which operators to use when, online or beforehand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neuralns.bridges.alns.online import Learner, Settings
+from neuralns.bridges.alns.status import STATUS, Context, Status
+from neuralns.errors import InputError, how_to_install
+
+try:
+    from alns.select import OperatorSelectionScheme as OperatorSelectionScheme
+except ImportError:
+    raise InputError(f"the bridge to alns needs that package; install it with: {how_to_install('alns')}.") from None
+
+if TYPE_CHECKING:
+    import os
+
+Floats = npt.NDArray[np.float64]
+
+CLOCKS: dict[str, Callable[[], float]] = {"time": time.perf_counter, "processor": time.process_time}
+"""Clocks by which gains a second are told; a third one, ``iterations``, counts every iteration the same."""
+CONTEXT_SHARE = 0.03
+"""Most of the time that asking states for their numbers may take; with the clock ``iterations`` there is no limit."""
+_BEST, _BETTER = 0, 1
+
+
+class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
+    """Choose operators by what they bring in a second, in the state that the search is in; a new one for each search.
+
+    Parameters
+    ----------
+    num_destroy, num_repair
+        How many operators there are.
+    op_coupling
+        Which pairs may be used, as alns has it: a row for each destroy operator.
+    seconds, iterations
+        The budget of the search, where it is known: the selector then knows which share of it is spent.
+    clock
+        ``time``: gains count by the seconds that they took. ``processor``: by seconds of this process alone.
+        ``iterations``: every iteration counts the same; the same seed then gives the same search, to the last choice.
+    settings
+        How it learns.
+
+    Examples
+    --------
+    >>> selector = LearnedSelector(2, 1, clock="iterations")
+    >>> class Number:
+    ...     def objective(self):
+    ...         return 1.0
+    >>> rng = np.random.default_rng(1)
+    >>> destroy, repair = selector(rng, Number(), Number())
+    >>> selector.update(Number(), destroy, repair, 3)
+    >>> repair
+    0
+    """
+
+    def __init__(
+        self,
+        num_destroy: int,
+        num_repair: int,
+        op_coupling: npt.ArrayLike | None = None,
+        *,
+        seconds: float | None = None,
+        iterations: int | None = None,
+        clock: str = "time",
+        settings: Settings | None = None,
+    ) -> None:
+        super().__init__(num_destroy, num_repair, op_coupling)
+        if clock != "iterations" and clock not in CLOCKS:
+            raise InputError(f"clock {clock!r} is not known; choose time, processor or iterations.")
+        for name, budget in (("seconds", seconds), ("iterations", iterations)):
+            if budget is not None and not budget > 0:
+                raise InputError(f"{name} {budget} must be above 0.")
+        if not self.op_coupling.any(axis=1).all():
+            raise InputError("a destroy operator is coupled with no repair operator.")
+        self.seconds, self.iterations, self.clock = seconds, iterations, clock
+        self.settings = settings or Settings()
+        self.learner = Learner(self.op_coupling, self.settings)
+        self.status, self.context = Status(), Context()
+        self.columns = num_repair
+        self.deciding = 0.0
+        """Seconds spent on choosing and learning so far."""
+        self._begin: float | None = None
+        # The last state that was asked for its numbers, what they were, how long it took, and what may be spent on it.
+        self._state: Any = None
+        self._seen: Floats | None = None
+        self._price = self._credit = 0.0
+        self._asked: tuple[int, float, float, Floats, float, float] | None = None
+        self._started = 0.0
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, adapt: bool = True, clock: str | None = None, **budget: Any
+    ) -> LearnedSelector:
+        """Return the selector that a policy file holds (see `neuralns.bridges.alns.train`).
+
+        Parameters
+        ----------
+        adapt
+            Whether it goes on learning in the search at hand.
+        clock, budget
+            As those of a new selector; by default those of its training.
+        """
+        from neuralns.bridges.alns.policy import read_selector
+
+        return read_selector(path, adapt=adapt, clock=clock, **budget)
+
+    def __call__(self, rng: np.random.Generator, best: Any, curr: Any) -> tuple[int, int]:
+        """Return the indices of a destroy and of a repair operator."""
+        begin = time.perf_counter()
+        current, so_far = float(curr.objective()), float(best.objective())
+        numbers = self._numbers(begin, curr, current, so_far)
+        pair, worth, influence = self.learner.choose(rng, numbers)
+        self._asked = (pair, worth, influence, numbers, current, so_far)
+        self._started = 0.0 if self.clock == "iterations" else CLOCKS[self.clock]()
+        self.deciding += time.perf_counter() - begin
+        return pair // self.columns, pair % self.columns
+
+    def update(self, candidate: Any, d_idx: int, r_idx: int, outcome: int) -> None:
+        """Learn from what came of a pair."""
+        spent = 1.0 if self.clock == "iterations" else CLOCKS[self.clock]() - self._started
+        begin = time.perf_counter()
+        if self._asked is None:
+            raise InputError("update() was called before any choice.")
+        pair, worth, influence, numbers, current, so_far = self._asked
+        if pair != d_idx * self.columns + r_idx:
+            pair, worth, influence = d_idx * self.columns + r_idx, 1.0, 1.0
+        self._asked = None
+        self._credit += CONTEXT_SHARE * spent
+        gain = 0.0
+        if outcome <= _BETTER:
+            cost = float(candidate.objective())
+            # A comparison with nan is never true: neither is it a gain.
+            gain = max(0.0, (so_far if outcome == _BEST else current) - cost)
+        event = 0.0
+        if gain > 0.0:
+            event = min(gain / (self.status.typical or gain), self.settings.largest) ** self.settings.power
+            event *= 1.0 if outcome == _BEST else self.settings.better
+        self.status.tell(gain, outcome <= _BETTER, outcome == _BEST)
+        self._learn(pair, worth, influence, numbers, event, spent)
+        self.deciding += time.perf_counter() - begin
+
+    def _learn(self, pair: int, worth: float, influence: float, numbers: Floats, event: float, spent: float) -> None:
+        self.learner.learn(pair, worth, influence, numbers, event, spent)
+
+    def _see(self, state: Any) -> Floats | None:
+        """Return the state's own numbers: those of before while it is the same, or where asking would take too long."""
+        if state is self._state and self._seen is not None:
+            return self._seen
+        if self.clock == "iterations":
+            self._seen = self.context.numbers(state)
+        elif self._seen is None or self._credit >= self._price:
+            begin = time.perf_counter()
+            self._seen = self.context.numbers(state)
+            self._price = time.perf_counter() - begin
+            self._credit = 0.0
+        else:
+            return self._seen
+        self._state = state
+        return self._seen
+
+    def _numbers(self, now: float, state: Any, current: float, best: float) -> Floats:
+        """Return all that is seen, a constant first."""
+        if self._begin is None:
+            self._begin = now if self.clock != "processor" else time.process_time()
+        share = 0.0
+        if self.iterations is not None:
+            share = self.status.iterations / self.iterations
+        elif self.seconds is not None and self.clock != "iterations":
+            clock = now if self.clock == "time" else time.process_time()
+            share = (clock - self._begin) / self.seconds
+        numbers = [1.0, *self.status.numbers(min(1.0, share), current, best)]
+        own = self._see(state)
+        return np.array(numbers) if own is None else np.concatenate((numbers, own))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the numbers that it sees."""
+        return ("1", *STATUS, *(f"context {index}" for index in range(self.context.size)))

@@ -1,0 +1,122 @@
+"""Policies for searches of the package alns: trained, written, read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bridges.toy import PlainLights, all_on, make_alns
+from neuralns.bridges.alns import LearnedSelector, train
+from neuralns.bridges.alns.fitting import Record, fit
+from neuralns.bridges.alns.policy import read_lesson
+from neuralns.errors import InputError
+from neuralns.experiments.executors import ProcessPool
+from neuralns.selection.policy_file import Policy, read_policy, write_policy
+
+
+def trained(path: Path, **options: Any) -> Any:
+    settings = {"iterations": 40, "clock": "iterations", "seeds": 1, **options}
+    return train(make_alns, [all_on()], path, **settings)
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("policies") / "mine.policy"
+    trained(path)
+    return path
+
+
+def test_it_learns_which_pair_is_worth_most(policy: Path) -> None:
+    lesson, _ = read_lesson(policy)
+    assert lesson.slopes[:, 0].argmax() == 3
+
+
+def test_the_card_says_what_it_is_for(policy: Path) -> None:
+    card = read_policy(policy).card
+    assert card["operators"] == {"destroy": ["nothing", "one"], "repair": ["by_chance", "off"]}
+    assert card["features"][:2] == ["1", "share"]
+    assert card["features"][-1] == "context 2"
+    assert (card["training"]["iterations"], card["training"]["states"]) == (40, 1)
+
+
+@pytest.mark.parametrize("adapt", [True, False])
+def test_a_policy_chooses_well_from_the_start(policy: Path, adapt: bool) -> None:
+    rng = np.random.default_rng(1)
+    state = all_on()
+    chosen = [LearnedSelector.load(policy, adapt=adapt)(rng, state, state) for _ in range(50)]
+    assert chosen.count((1, 1)) > 35
+
+
+def test_without_adapting_nothing_is_learned(policy: Path) -> None:
+    selector = LearnedSelector.load(policy, adapt=False)
+    make_alns(np.random.default_rng(1)).iterate(
+        all_on(), selector, lambda *args: True, lambda *args: selector.status.iterations > 30
+    )
+    assert not selector.learner.events.any()
+
+
+def test_the_same_seed_gives_the_same_policy(policy: Path, tmp_path: Path) -> None:
+    trained(tmp_path / "again.policy")
+    assert (tmp_path / "again.policy").read_bytes() == policy.read_bytes()
+
+
+def test_other_processes_give_the_same_policy(policy: Path, tmp_path: Path) -> None:
+    with ProcessPool(1) as pool:
+        trained(tmp_path / "other.policy", executor=pool)
+    assert (tmp_path / "other.policy").read_bytes() == policy.read_bytes()
+
+
+def test_states_without_numbers_and_couplings(tmp_path: Path) -> None:
+    coupling = np.array([[True, False], [False, True]])
+    states = [PlainLights(all_on().on)]
+    train(make_alns, states, tmp_path / "a.policy", iterations=20, clock="iterations", seeds=1, op_coupling=coupling)
+    selector = LearnedSelector.load(tmp_path / "a.policy")
+    assert (selector.op_coupling == coupling).all()
+    assert selector.iterations == 20
+
+
+def test_the_fit_finds_rates_and_what_they_depend_on() -> None:
+    rng = np.random.default_rng(1)
+    pairs = rng.integers(0, 4, 8000)
+    seen = np.column_stack([np.ones(8000), rng.normal(size=8000)])
+    # The first pair is the better the larger the number, the last one the other way round; all slow down together.
+    slope = np.array([1.0, 0.0, 0.0, -1.0])[pairs]
+    seconds = np.where(pairs == 1, 3.0, 1.0)
+    events = rng.poisson(0.2 * seconds * np.exp(slope * seen[:, 1] - 0.5 * seen[:, 1]))
+    slopes = fit([Record(pairs, seen, events.astype(float), seconds)], (2, 2))
+    assert slopes[:, 1] == pytest.approx([1.0, 0.0, 0.0, -1.0], abs=0.15)
+    assert slopes[:, 0] == pytest.approx(np.zeros(4), abs=0.15)
+
+
+def test_what_cannot_be_trained_is_refused(tmp_path: Path, policy: Path) -> None:
+    with pytest.raises(InputError, match="at least 1 initial state"):
+        train(make_alns, [], tmp_path / "a.policy", seconds=1)
+    with pytest.raises(InputError, match="either seconds or iterations"):
+        train(make_alns, [all_on()], tmp_path / "a.policy")
+    with pytest.raises(InputError, match="exists already"):
+        trained(policy)
+    with pytest.raises(InputError, match="0 seeds"):
+        trained(tmp_path / "a.policy", seeds=0)
+
+
+def test_other_policies_are_refused(tmp_path: Path, policy: Path) -> None:
+    with pytest.raises(InputError, match="is a policy for searches of neuralns"):
+        LearnedSelector.load(_foreign(tmp_path))
+    good = read_policy(policy)
+    for tensors, card, sentence in (
+        ({"slopes": good.tensors["slopes"][:2]}, good.card, "tables do not fit"),
+        ({**good.tensors, "slopes": good.tensors["slopes"] * np.nan}, good.card, "not finite"),
+        (good.tensors, {**good.card, "learning": {"memory": 1}}, "no readable entry 'learning'"),
+    ):
+        write_policy(Policy(card, tensors), tmp_path / "bad.policy")
+        with pytest.raises(InputError, match=sentence):
+            LearnedSelector.load(tmp_path / "bad.policy")
+
+
+def _foreign(folder: Path) -> Path:
+    card = {"network": "mlp", "operators": {"destroy": ["a"], "repair": ["b"]}}
+    write_policy(Policy(card, {"w": np.ones(2)}), folder / "foreign.policy")
+    return folder / "foreign.policy"
