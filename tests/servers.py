@@ -49,7 +49,7 @@ class Served:
         assert answer.status_code in (200, 201), answer.text
         return answer.json()
 
-    def wait(self, job: str, *states: str, seconds: float = 60) -> dict[str, Any]:
+    def wait(self, job: str, *states: str, seconds: float = 300) -> dict[str, Any]:
         """Wait until a job is in one of some states, by default at its end; return what is told of it."""
         wanted = states or ("done", "stopped", "failed")
         self.until(lambda: self.get(f"/jobs/{job}")["state"] in wanted, seconds)
@@ -60,7 +60,7 @@ class Served:
         """Run a job to its end."""
         return self.wait(self.begin(instance, **options))
 
-    def until(self, happens: Callable[[], Any], seconds: float = 60) -> None:
+    def until(self, happens: Callable[[], Any], seconds: float = 300) -> None:
         end = time.monotonic() + seconds
         while not happens():
             assert time.monotonic() < end, "it never happened"
