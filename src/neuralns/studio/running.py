@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable
@@ -64,6 +65,8 @@ def run_server(
             app.app.state.jobs.closing = True
             super().handle_exit(sig, frame)
 
+    # Clients come and go; that one hung up is nothing to warn of.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     started(address)
     Server(config).run(sockets=[listening])
 
