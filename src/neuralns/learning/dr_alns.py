@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, how_to_install
 from neuralns.mdp.steering import Steering
 from neuralns.operators.portfolio import Portfolio
 from neuralns.problem.instance import Instance
@@ -60,7 +60,7 @@ def train_dr_alns(
         Called after each episode; if it returns a reason, the training ends with what there is.
     """
     if find_spec("stable_baselines3") is None:
-        raise InputError("training DR-ALNS needs stable-baselines3; pip install 'neuralns[sb3]' brings it.")
+        raise InputError(f"training DR-ALNS needs stable-baselines3: {how_to_install('sb3')}.")
     import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.callbacks import BaseCallback
