@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from neuralns.cli.printing import plain_console
@@ -21,6 +23,36 @@ if TYPE_CHECKING:
 
 LOG = ".runs"
 """Suffix of the file beside the policy that keeps what came of all runs."""
+
+
+def check_limits(minutes: float, seconds: float | None, seed: int) -> None:
+    """Refuse limits and seeds that a training cannot have."""
+    for option, value in (("--minutes", minutes), ("--time", 1.0 if seconds is None else seconds)):
+        if not (math.isfinite(value) and value > 0):
+            raise InputError(f"{option} {value:g} must be above 0.")
+    if seed < 0:
+        raise InputError(f"seed {seed} must be at least 0.")
+
+
+@contextmanager
+def shown_by_minutes(messages: Console, what: str, minutes: float) -> Iterator[Callable[[float, str], None]]:
+    """Show how much of some minutes is over, in a bar or ten lines; yield what is told of the seconds and figures."""
+    told = 0
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), console=messages,
+        disable=not messages.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(what, total=60 * minutes, figures="")
+
+        def tell(seconds: float, figures: str) -> None:
+            nonlocal told
+            bar.update(task, completed=seconds, figures=figures)
+            tenth = int(10 * seconds / (60 * minutes))
+            if not messages.is_terminal and tenth > told:
+                told = tenth
+                messages.print(figures)
+
+        yield tell
 
 
 def train_controller(
@@ -44,12 +76,8 @@ def train_controller(
     from neuralns.search.interrupt import Interrupts
     from neuralns.selection.policy_file import write_policy
 
-    for option, value in (("--minutes", minutes), ("--time", 1.0 if seconds is None else seconds)):
-        if not (math.isfinite(value) and value > 0):
-            raise InputError(f"{option} {value:g} must be above 0.")
+    check_limits(minutes, seconds, seed)
     check_hands(workers, None)
-    if seed < 0:
-        raise InputError(f"seed {seed} must be at least 0.")
     chosen = portfolio_named(portfolio or "wide")
     source_of = check_sources(instances, variants, seed)
     log = Path(output).with_suffix(LOG)
@@ -70,13 +98,8 @@ def train_controller(
     with (
         announce_compilation(messages),
         Interrupts() as interrupts,
-        Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), console=messages,
-            disable=not messages.is_terminal,
-        ) as bar,
-    ):  # fmt: skip
-        task = bar.add_task("controller", total=60 * minutes, figures="")
-        told = [0]
+        shown_by_minutes(messages, "controller", minutes) as tell,
+    ):
 
         def show(standing: Standing) -> str | None:
             figures = (
@@ -84,11 +107,7 @@ def train_controller(
             )
             if not math.isnan(standing.gain):
                 figures += f", {standing.gain:.2f} % shorter than the default so far"
-            bar.update(task, completed=standing.seconds, figures=figures)
-            tenth = int(10 * standing.seconds / standing.budget)
-            if not messages.is_terminal and tenth > told[0]:
-                told[0] = tenth
-                messages.print(figures)
+            tell(standing.seconds, figures)
             return interrupts.caught
 
         pool = ProcessPool(workers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 import sys
 from collections.abc import Sequence
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn
 
 from neuralns.cli.printing import plain_console
+from neuralns.cli.train_controller import check_limits, shown_by_minutes
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,11 +42,7 @@ def train_dr_alns(
     from neuralns.search.interrupt import Interrupts
     from neuralns.selection.policy_file import write_policy
 
-    for option, value in (("--minutes", minutes), ("--time", 1.0 if seconds is None else seconds)):
-        if not (math.isfinite(value) and value > 0):
-            raise InputError(f"{option} {value:g} must be above 0.")
-    if seed < 0:
-        raise InputError(f"seed {seed} must be at least 0.")
+    check_limits(minutes, seconds, seed)
     chosen = portfolio_named(portfolio or "wide")
     source_of = check_sources(instances, variants, seed)
     check_writable(output)
@@ -57,24 +52,15 @@ def train_dr_alns(
     with (
         announce_compilation(messages),
         Interrupts() as interrupts,
-        Progress(
-            TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), console=messages,
-            disable=not messages.is_terminal,
-        ) as bar,
-    ):  # fmt: skip
-        task = bar.add_task(AGENT, total=60 * minutes, figures="")
-        told = [0]
+        shown_by_minutes(messages, AGENT, minutes) as tell,
+    ):
 
         def show(standing: Standing) -> str | None:
             figures = (
                 f"{standing.episodes} searches, {standing.seconds / 60:.1f} of {minutes:g} min, "
                 f"reward {standing.reward:.1f}, {standing.saving:.2f} % below the start"
             )
-            bar.update(task, completed=standing.seconds, figures=figures)
-            tenth = int(10 * standing.seconds / (60 * minutes))
-            if not messages.is_terminal and tenth > told[0]:
-                told[0] = tenth
-                messages.print(figures)
+            tell(standing.seconds, figures)
             return interrupts.caught
 
         policy = train_dr_alns(

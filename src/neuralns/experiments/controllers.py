@@ -112,7 +112,6 @@ class Standing:
     groups: int
     runs: int
     seconds: float
-    budget: float
     gain: float
     foretold: float
 
@@ -289,7 +288,7 @@ def train_controller(
                 (response, foretold), fitted = fit(dials, groups), len(groups)
             spent = sum(group.seconds * group.runs for group in groups)
             runs = sum(group.runs for group in groups)
-            reason = watch(Standing(len(groups), runs, spent, 60 * minutes, _mean(gains(groups)), foretold))
+            reason = watch(Standing(len(groups), runs, spent, _mean(gains(groups)), foretold))
             if reason is not None or spent >= 60 * minutes:
                 break
             while len(running) < workers:

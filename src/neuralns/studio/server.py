@@ -164,8 +164,9 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
 
     @app.post("/jobs/{name}/pause", summary="Let a search stand still; that time does not count")
     async def pause(name: str) -> Response:
-        jobs.order(await jobs.get(name), "pause")
-        return _json(jobs.told(await jobs.get(name)))
+        job = await jobs.get(name)
+        jobs.order(job, "pause")
+        return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/resume", summary="Let it go on")
     async def resume(name: str) -> Response:
@@ -180,13 +181,15 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         pace = (await _object(request, jobs)).get("pace", 0.5)
         if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 <= pace <= SLOWEST_PACE:
             raise RefusedError(422, f"pace {pace!r:.40} must be a number of seconds from 0 to {SLOWEST_PACE:g}.")
-        jobs.order(await jobs.get(name), "slow", pace=pace)
-        return _json(jobs.told(await jobs.get(name)))
+        job = await jobs.get(name)
+        jobs.order(job, "slow", pace=pace)
+        return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/fast", summary="Search at full speed again")
     async def fast(name: str) -> Response:
-        jobs.order(await jobs.get(name), "fast")
-        return _json(jobs.told(await jobs.get(name)))
+        job = await jobs.get(name)
+        jobs.order(job, "fast")
+        return _json(jobs.told(job))
 
     @app.post("/jobs/{name}/stop", summary="End a search; its best is kept")
     async def stop(name: str) -> Response:
