@@ -2,6 +2,8 @@
 
     python benchmarks/choice.py run runs.csv --arms learned,uniform --time 10 --seeds 3
     python benchmarks/choice.py tell runs.csv
+    python benchmarks/choice.py tell runs.csv --variants vrptw,pdptw --figure integral
+    python benchmarks/choice.py parts
 
 Instances are generated: six variants, ten sizes from 100 to 1000 customers each, seeds 101 to 160, which no training
 and no tuning has seen. Rows are written as they come, and those that are there are not done again. Time is that of the
@@ -27,6 +29,12 @@ import numpy as np
 import neuralns
 from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
 from neuralns.problem.generate.variants import GENERATORS, generate_of
+from neuralns.search.setup import initial_solution
+from neuralns.selection.dials import END, SCALE, START
+from neuralns.selection.learned_controller import LearnedController
+from neuralns.selection.names import selector_named
+from neuralns.selection.response import spread_of
+from neuralns.selection.traits import traits_of
 
 ARMS: dict[str, dict[str, Any]] = {
     "learned": {"selector": "auto"},
@@ -97,14 +105,18 @@ def run(output: Path, arms: Sequence[str], seconds: float, seeds: int, minutes: 
             print(variant, customers, seed, arm, f"{row['cost']:.1f}", flush=True)
 
 
-def tell(path: Path, against: str, seconds: float) -> None:
-    """Print by how much an arm is shorter than each other one, on the cases that both have."""
+def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figure: str) -> None:
+    """Print by how much an arm is shorter than each other one, on the cases that both have.
+
+    ``figure`` is ``cost``, or ``integral``: the mean cost of the best routes over the time of a run.
+    """
     with open(path, newline="") as file:
         rows = [row for row in csv.DictReader(file) if float(row["time"]) == seconds and row["unserved"] == "0"]
+    rows = [row for row in rows if row["variant"] in variants]
     costs: dict[str, dict[tuple[str, str, str], float]] = {}
     shares: dict[str, list[float]] = {}
     for row in rows:
-        costs.setdefault(row["arm"], {})[row["variant"], row["instance"], row["seed"]] = float(row["cost"])
+        costs.setdefault(row["arm"], {})[row["variant"], row["instance"], row["seed"]] = float(row[figure])
         shares.setdefault(row["arm"], []).append(float(row["deciding"] or "nan"))
     found = []
     for arm in costs:
@@ -117,16 +129,47 @@ def tell(path: Path, against: str, seconds: float) -> None:
             change = 100.0 * math.log(costs[arm][key] / costs[against][key])
             groups.setdefault((variant, number), []).append(change)
         found.append((arm, groups))
-    corrected = holm([signed_rank_by_instance(list(groups.values())) for _, groups in found])
-    print(f"| {against} against | instances | shorter by, % | p (Holm) | " + " | ".join(GENERATORS) + " | deciding |")
-    for (arm, groups), p in zip(found, corrected, strict=True):
+    raw = [signed_rank_by_instance(list(groups.values())) for _, groups in found]
+    print(f"| {against} against | instances | shorter by, % | p | p (Holm) | {' | '.join(variants)} | deciding |")
+    for (arm, groups), p, corrected in zip(found, raw, holm(raw), strict=True):
         mean, half = mean_by_instance(list(groups.values()))
         parts = []
-        for variant in GENERATORS:
+        for variant in variants:
             values = [float(np.mean(each)) for (kind, _), each in groups.items() if kind == variant]
             parts.append(f"{np.mean(values):+.2f} ({len(values)})" if values else "")
         share = 100 * float(np.nanmean(shares[arm]))
-        print(f"| {arm} | {len(groups)} | {mean:+.3f} ± {half:.3f} | {p:.2g} | {' | '.join(parts)} | {share:.2f} % |")
+        means = f"{mean:+.3f} ± {half:.3f} | {p:.2g} | {corrected:.2g}"
+        print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | {share:.2f} % |")
+
+
+def parts(seconds: float) -> None:
+    """Print which dials the bundled controller's surface expects how much of, on the instances set aside.
+
+    These are its own expectations when a run begins, before any sign of the search, not measurements.
+    """
+    controller = selector_named("controller")
+    assert isinstance(controller, LearnedController)
+    response, dials = controller.response, controller.dials
+    destroys, repairs, improves, _ = dials.sizes
+    operators = destroys + repairs + improves
+    group = ["weights of operators"] * (destroys + repairs) + ["shares of improvement"] * improves
+    group += [
+        "customers to remove" if name == SCALE else "temperature" if name in (START, END) else "lengths and rates"
+        for name in dials.names[operators:]
+    ]
+    print("| variant | " + " | ".join(dict.fromkeys(group)) + " | all |")
+    for place, variant in enumerate(GENERATORS):
+        found: dict[str, float] = dict.fromkeys(group, 0.0)
+        if variant == "cvrp":
+            continue
+        for size, customers in enumerate(SIZES):
+            instance = generate_of(variant, customers, FIRST_SEED + place * len(SIZES) + size)  # type: ignore[arg-type]
+            traits = traits_of(instance, initial_solution(instance, "savings"), seconds)
+            straight, square = response.effects(traits).reshape(2, -1)
+            best = response.best_row(np.zeros(len(group)), traits) / spread_of(dials)
+            for name, gain in zip(group, -(straight * best + square * best**2), strict=True):
+                found[name] += gain / len(SIZES)
+        print(f"| {variant} | " + " | ".join(f"{each:.2f}" for each in [*found.values(), sum(found.values())]) + " |")
 
 
 def main() -> None:
@@ -140,11 +183,16 @@ def main() -> None:
     doing.add_argument("--seeds", type=int, default=3)
     doing.add_argument("--minutes", type=float, default=math.inf)
     telling.add_argument("--against", default="learned")
+    telling.add_argument("--variants", default=",".join(GENERATORS))
+    telling.add_argument("--figure", default="cost", choices=("cost", "integral"))
+    verbs.add_parser("parts").add_argument("--time", type=float, default=10.0)
     given = parser.parse_args()
     if given.verb == "run":
         run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes)
+    elif given.verb == "tell":
+        tell(given.file, given.against, given.time, given.variants.split(","), given.figure)
     else:
-        tell(given.file, given.against, given.time)
+        parts(given.time)
 
 
 if __name__ == "__main__":

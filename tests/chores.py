@@ -83,6 +83,9 @@ def made_up(kind: str, settings: Mapping[str, Any]) -> Any:
         }
     if kind == "oracle":
         return {"mdp": of_seeds(["ORACLE"])}
+    if kind == "ahead":
+        times = {"microseconds": draw.uniform(5, 20), "simulates": settings["destroys"] > 5}
+        return {"mdp": of_seeds(["AHEAD"]), "search": {"AHEAD": of_seeds(statistics)}, **times}
     agents = ["DQN"] if kind == "gat" else ["RAN", "LRW", "FIXED"]
     return {"sizes": {str(size): of_seeds(agents) for size in settings["sizes"]}}
 

@@ -47,6 +47,7 @@ def usual(place: Place) -> float | None:
         "RAN": 240 - number,
         "CRW": 240 - number,
         "FIXED": 234 + 92 * (number >= 5) + 34 * (number >= 12),
+        "AHEAD": 244 + 100 * (number >= 5) + 38 * (number >= 12),
         "ORACLE": 252 + 108 * (number >= 5) + 40 * (number >= 12),
     }[agent]
     if experiment == "scaling":

@@ -256,7 +256,7 @@ class _SelectorTrial:
         # One in Python may remember what it was told before: each time a new one is asked.
         selector = self._selector if self.runs_compiled else self._made(run_python_file(self._source))
         portfolio, status = self._portfolio, state.status
-        memory: Any = new_memory_of(selector, portfolio, instance.customers)
+        memory: Any = new_memory_of(selector, portfolio, instance.customers, instance)
         seen, kept = (_Plain(state), _Plain(memory)) if self._python else (state, memory)
         names = [tuple(entry.name for entry in part) for part in (portfolio.destroys, portfolio.repairs)]
         status.start = status.current = status.best = state.cost

@@ -22,8 +22,8 @@ import neuralns
 from agents import short
 from neuralns import InputError, InputWarning, evaluate, make_mdp
 from neuralns.learning import run as run_module
-from neuralns.learning.run import run, seed_file
-from neuralns.learning.train import Trained
+from neuralns.learning.run import run
+from neuralns.learning.train import Trained, seed_file
 from neuralns.learning.training import Standing
 from neuralns.selection.features import RICH
 from neuralns.selection.policy import PolicySelector

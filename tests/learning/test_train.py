@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from neuralns import InputError, SimulatedAnnealing, generate_x, read, read_policy, train
-from neuralns.learning.run import seed_file
-from neuralns.learning.train import configured
+from neuralns.learning.train import configured, seed_file
 
 FEW: dict[str, Any] = {
     "network": "small", "steps": 40, "tours": 16, "lanes": 4, "validate_every": 20, "setting": "paper", "customers": 20,

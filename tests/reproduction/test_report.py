@@ -238,12 +238,13 @@ def test_the_share_of_the_way_to_the_oracle_is_that_of_the_means(full: Document)
     first = next(block for block in section(full, "What the paper does not report") if isinstance(block, Table))
     rewards = {
         agent: np.mean([results.usual(Place("table1", "paper", i, n, agent)) for i in INSTANCES for n in range(2, 13)])
-        for agent in ("FIXED", "DQN", "ORACLE")
+        for agent in ("FIXED", "DQN", "AHEAD", "ORACLE")
     }
-    share = 100 * (rewards["DQN"] - rewards["FIXED"]) / (rewards["ORACLE"] - rewards["FIXED"])
-    means = [f"{rewards[agent]:.1f}" for agent in ("FIXED", "DQN", "ORACLE")]
-    assert first.rows[0] == ("paper", "33", *means, f"{share:.0f} %")
-    assert [row[0] for row in first.rows] == ["paper", "distance"]
+    for row, learned in enumerate(("DQN", "AHEAD")):
+        share = 100 * (rewards[learned] - rewards["FIXED"]) / (rewards["ORACLE"] - rewards["FIXED"])
+        means = [f"{rewards[agent]:.1f}" for agent in ("FIXED", learned, "ORACLE")]
+        assert first.rows[row] == ("paper", learned, "33", *means, f"{share:.0f} %")
+    assert [row[0] for row in first.rows] == ["paper", "paper", "distance", "distance"]
 
 
 def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
@@ -272,7 +273,7 @@ def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
 def test_an_oracle_that_is_no_better_has_no_share_of_the_way() -> None:
     tables = results.make_tables(lambda place: 100.0)
     rows = [block for block in section(report(tables), "What the paper does not report") if isinstance(block, Table)]
-    assert rows[0].rows[0] == ("paper", "33", "100.0", "100.0", "100.0", "–")
+    assert rows[0].rows[0] == ("paper", "DQN", "33", "100.0", "100.0", "100.0", "–")
 
 
 def test_cells_where_the_oracle_is_below_the_best_fixed_pair_are_counted() -> None:
@@ -313,7 +314,7 @@ def test_all_rows_of_table_1_are_in_the_report(tables: Tables, full: Document) -
                     place = columns["|D|"].index(str(row.destroy_operators))
                     assert columns[row.agent][place] == f"{row.mean_reward:.1f} ± {row.ci:.1f}"
                     seen += 1
-    assert seen == len(tables.table1) == 330
+    assert seen == len(tables.table1) == 396
 
 
 def test_all_rows_of_table_2_are_in_the_report(tables: Tables, full: Document) -> None:
@@ -353,7 +354,7 @@ def test_published_numbers_stand_beside_ours(tables: Tables, full: Document) -> 
     assert columns["LRW LRW, published"][0] == "222.8 ± 4.4"
     assert set(columns) == {
         "|D|", "DQN", "DQN DQN, published", "DQN difference", "LRW", "LRW LRW, published", "LRW difference", "RAN",
-        "RAN RAN, published", "RAN difference", "FIXED", "ORACLE",
+        "RAN RAN, published", "RAN difference", "FIXED", "ORACLE", "AHEAD",
     }  # fmt: skip
     search = grid(full, "Table 2, F in ALNS, best of a run; setting paper", "RC")
     assert search["CRW CRW, published"][0] == "205.1"
@@ -386,11 +387,11 @@ def test_significance_is_given_for_each_cell(tables: Tables, full: Document) -> 
     blocks = section(full, "Significance")
     first = next(block for block in blocks if isinstance(block, Table))
     found = {other: compare_agents(tables.cells, "table1", "paper", "DQN", other) for other in ("LRW", "FIXED")}
-    assert first.head[:3] == ("|D|", "C: DQN − LRW", "C: DQN − FIXED")
+    assert first.head[:4] == ("|D|", "C: DQN − LRW", "C: DQN − FIXED", "C: AHEAD − FIXED")
     assert first.rows[0][1] == f"−2.0 ({found['LRW'][Place('table1', 'paper', 'C', 2, 'DQN')].p:.3f})"
     assert first.rows[3][1] == "+50.0 (< 0.001)"
-    assert first.rows[0][6] == f"+2.0 ({found['FIXED'][Place('table1', 'paper', 'RC', 2, 'DQN')].p:.3f})"
-    assert first.rows[-1][6] == "+8.0 (< 0.001)"
+    assert first.rows[0][8] == f"+2.0 ({found['FIXED'][Place('table1', 'paper', 'RC', 2, 'DQN')].p:.3f})"
+    assert first.rows[-1][8] == "+8.0 (< 0.001)"
     overall = np.mean([each.difference for each in found["LRW"].values()])
     assert f"- DQN − LRW over 33 cells: +{overall:.1f} on average, Wilcoxon p \\< 0.001." in words(blocks)
     assert len([block for block in blocks if isinstance(block, Table)]) == 4
@@ -438,7 +439,7 @@ def test_gaps_are_shown_as_dashes_and_counted() -> None:
     found = report(results.make_tables(mean))
     text = words(section(found, "What was run"))
     assert "Not run, or not finished: table2, scaling." in text
-    assert "Missing, shown as –: 2 of 330 numbers of table1, 4 of 60 numbers of temperature." in text
+    assert "Missing, shown as –: 2 of 396 numbers of table1, 4 of 60 numbers of temperature." in text
     columns = grid(found, "Table 1, rewards in the MDP; setting paper", "C")
     place = columns["|D|"].index("9")
     assert columns["DQN"][place] == columns["DQN difference"][place] == columns["ORACLE"][place] == "–"

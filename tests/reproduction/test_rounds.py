@@ -51,10 +51,11 @@ def test_the_second_round_has_every_agent_in_every_cell() -> None:
     # Destroy scale 4 is that of the tables; the oracle is not asked for at others.
     more_scales = len(INSTANCES) * 4
     assert Counter(job.kind for job in jobs) == {
-        "gat": 2 * 3, "sizes": 3, "dqn": cells + more_scales, "baselines": cells + more_scales, "oracle": cells
+        "gat": 2 * 3, "sizes": 3, "dqn": cells + more_scales, "baselines": cells + more_scales, "oracle": cells,
+        "ahead": cells
     }  # fmt: skip
-    assert len(set(names(jobs))) == len(jobs) == 231
-    for kind in ("dqn", "oracle", "baselines"):
+    assert len(set(names(jobs))) == len(jobs) == 297
+    for kind in ("dqn", "ahead", "oracle", "baselines"):
         about = [job.settings for job in jobs if job.kind == kind and job.settings["scale"] == 4]
         assert {(job["setting"], job["instance"], job["destroys"]) for job in about} == set(
             product(SETTINGS, INSTANCES, range(2, 13))
@@ -69,7 +70,7 @@ def test_the_second_round_has_every_agent_in_every_cell() -> None:
 
 def test_long_jobs_come_first() -> None:
     kinds = [job.kind for job in main_jobs(EXPERIMENTS, FULL, CHOICES)]
-    ranks = [{"gat": 0, "dqn": 1, "oracle": 2, "baselines": 3, "sizes": 3}[kind] for kind in kinds]
+    ranks = [{"gat": 0, "dqn": 1, "ahead": 1, "oracle": 2, "baselines": 3, "sizes": 3}[kind] for kind in kinds]
     assert ranks == sorted(ranks)
 
 

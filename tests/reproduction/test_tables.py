@@ -55,7 +55,10 @@ def figures(values: Sequence[float]) -> Any:
 
 
 def test_table_1_has_the_rewards_of_all_agents() -> None:
-    agents = {"DQN": "dqn", "LRW": "baselines", "RAN": "baselines", "FIXED": "baselines", "ORACLE": "oracle"}
+    agents = {
+        "DQN": "dqn", "AHEAD": "ahead", "LRW": "baselines", "RAN": "baselines", "FIXED": "baselines",
+        "ORACLE": "oracle",
+    }  # fmt: skip
     expected = [
         Reward(setting, instance, destroys, agent, *figures(
             result_of(kind, setting=setting, instance=instance, destroys=destroys, scale=4)["mdp"][agent]
@@ -66,7 +69,10 @@ def test_table_1_has_the_rewards_of_all_agents() -> None:
 
 
 def test_table_2_has_average_and_least_objective() -> None:
-    agents = {"DQN": "dqn", "LRW": "baselines", "RAN": "baselines", "CRW": "baselines", "FIXED": "baselines"}
+    agents = {
+        "DQN": "dqn", "AHEAD": "ahead", "LRW": "baselines", "RAN": "baselines", "CRW": "baselines",
+        "FIXED": "baselines",
+    }  # fmt: skip
     expected = [
         Objective(setting, instance, destroys, agent, statistic, *figures(
             result_of(kind, setting=setting, instance=instance, destroys=destroys, scale=4)["search"][agent][statistic]
@@ -182,3 +188,10 @@ def test_one_seed_has_no_interval() -> None:
 def test_tables_without_anything_have_no_rows() -> None:
     assert Tables().cells == {}
     assert all(getattr(Tables(), name) == () for name in EXPERIMENTS)
+
+
+def test_decisions_of_who_looks_ahead_have_their_times() -> None:
+    assert {place.agent for place in TABLES.microseconds} == {"AHEAD"}
+    for place, (value, simulates) in TABLES.microseconds.items():
+        assert simulates == (place.number > 5)
+        assert 5 <= value <= 20

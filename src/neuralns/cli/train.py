@@ -46,7 +46,9 @@ def train(
     operators: options.Operators = None,
     network: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="small (all sizes, the default), gat, mlp, or lrw (the roulette)."),
+        typer.Option(
+            metavar="NAME", help="small (all sizes, the default), gat, mlp, ahead (looks ahead), or lrw (the roulette)."
+        ),
     ] = None,
     preset: Annotated[
         str,
@@ -155,7 +157,8 @@ def train(
     widths = _widths(hidden)
     network = defaults_of(preset).network if network is None else network
     total = steps or 0
-    if network != "lrw" and find_spec("torch") is not None:
+    at_once = network in ("lrw", "ahead")
+    if not at_once and find_spec("torch") is not None:
         total = configured(preset, network, steps=steps).steps
     messages = plain_console(stderr=True)
     with (
@@ -163,7 +166,7 @@ def train(
         Progress(
             TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} steps"),
             TimeRemainingColumn(), TextColumn("{task.fields[figures]}"), console=messages,
-            disable=not messages.is_terminal or network == "lrw",
+            disable=not messages.is_terminal or at_once,
         ) as bar,
     ):  # fmt: skip
         task = bar.add_task(f"{network} x {seeds}", total=total, figures="")

@@ -294,7 +294,7 @@ def _expect_usable(
 ) -> None:
     """Refuse a selector that does not know the operators or the size, or whose training an instance was part of."""
     for instance in instances:
-        new_memory_of(selector, portfolio, instance.customers)
+        new_memory_of(selector, portfolio, instance.customers, instance)
         if instance.name in selector.trained_on() and not training_instances:
             raise InputError(
                 f"{name}: was trained on {instance.name!r}, so a comparison there is no test; leave it out, or say "

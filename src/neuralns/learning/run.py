@@ -22,7 +22,7 @@ from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
 from neuralns.learning.marks import marks_of, most_used_pair
 from neuralns.learning.starts import make_tasks, starting_tours
-from neuralns.learning.train import Trained
+from neuralns.learning.train import Trained, seed_file
 from neuralns.learning.training import Standing, Training
 from neuralns.mdp.evaluate import Evaluation, SelectorAgent, evaluate
 from neuralns.mdp.mdp import MDP, SET_SIZE
@@ -31,12 +31,6 @@ from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy, write_policy
 
 CHECKPOINT_SECONDS = 60.0
-
-
-def seed_file(output: str | os.PathLike[str], seed: int) -> Path:
-    """Return the file for the policy of one seed: ``mine.policy`` becomes ``mine.seed-3.policy``."""
-    path = Path(output)
-    return path.with_name(f"{path.stem}.seed-{seed}{path.suffix}")
 
 
 def run(

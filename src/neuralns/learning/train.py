@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from neuralns.learning.training import Standing
 
 
+def seed_file(output: str | os.PathLike[str], seed: int) -> Path:
+    """Return the file for the policy of one seed: ``mine.policy`` becomes ``mine.seed-3.policy``."""
+    path = Path(output)
+    return path.with_name(f"{path.stem}.seed-{seed}{path.suffix}")
+
+
 @dataclass(frozen=True)
 class Trained:
     """What a training gave.
@@ -109,7 +115,9 @@ def train(
         The policy file to write; beside it a log, one more policy for each of several seeds, and a checkpoint while it
         lasts.
     network
-        ``mlp``, ``gat``, ``small``, or ``lrw`` for the learned roulette wheel, which needs no torch.
+        ``mlp``, ``gat``, ``small``; ``ahead``, which learns from labelled states and looks ahead (one instance, random
+        tours, ``states`` and ``hidden`` of `neuralns.learning.labelled.LabelConfig` can be changed); or ``lrw`` for the
+        learned roulette wheel, which needs no torch.
     preset
         Where the choices left out and the configuration come from, ``strong`` or ``paper``.
     seeds
@@ -178,6 +186,9 @@ def train(
         return _train_wheel(mdps, numbers, output, command)
     if find_spec("torch") is None:
         raise InputError(f"training needs torch; install it with: {how_to_install('train')}.")
+    if network == "ahead":
+        _refuse_for_ahead(resume=resume, tensorboard=tensorboard, start=start, device=device, threads=threads)
+        return _train_ahead(mdps, numbers, output, command, say, changes)
     from neuralns.learning.run import run
 
     config = configured(preset, network, **changes)
@@ -287,3 +298,54 @@ def _train_wheel(
     ]
     written = [] if output is None else [write_or_rescue(partial(write_policy, policies[best]), output)]
     return Trained(tuple(policies), tuple(scores), (), best, True, 0, written=tuple(written))
+
+
+def _refuse_for_ahead(**choices: Any) -> None:
+    """Refuse what has no meaning where a policy is fitted at once to states labelled on random tours."""
+    usual = {"resume": False, "tensorboard": None, "device": "cpu", "threads": 1}
+    for name, value in choices.items():
+        if value not in ((None, "random") if name == "start" else (usual[name],)):
+            raise InputError(f"{name} {value!r} does not go with network 'ahead', fitted at once to random tours.")
+
+
+def _train_ahead(
+    mdps: Sequence[MDP],
+    seeds: Sequence[int],
+    output: str | os.PathLike[str] | None,
+    command: str,
+    say: Callable[[str], object],
+    changes: dict[str, Any],
+) -> Trained:
+    """Train a policy that looks ahead for each seed."""
+    from neuralns.learning.labelled import LabelConfig, train_labelled
+    from neuralns.selection.look_ahead import LookAhead
+
+    if len(mdps) != 1:
+        raise InputError("a network that looks ahead is trained on one instance.")
+    (mdp,) = mdps
+    given = {name: value for name, value in changes.items() if value is not None}
+    if "hidden" in given:
+        given["hidden"] = tuple(given["hidden"])
+    for name in given:
+        if name not in LabelConfig().as_dict():
+            known = ", ".join(LabelConfig().as_dict())
+            raise InputError(f"a training from labelled states has no {name!r} to set; there are {known}.")
+    policies = train_labelled(mdp, seeds, replace(LabelConfig(), **given), say=say, command=command)
+    tests = [evaluate(mdp, LookAhead(policy, 0.0), seeds=1).reward_mean for policy in policies.values()]
+    kept = [Policy({**p.card, "test_reward": t}, p.tensors) for p, t in zip(policies.values(), tests, strict=True)]
+    scores = [float(policy.card["validation_reward"]) for policy in kept]
+    best = scores.index(max(scores))
+    return Trained(tuple(kept), tuple(scores), tuple(tests), best, True, 0, written=_written(kept, seeds, best, output))
+
+
+def _written(
+    policies: Sequence[Policy], seeds: Sequence[int], best: int, output: str | os.PathLike[str] | None
+) -> tuple[str, ...]:
+    """Write the best policy and, of several seeds, that of each; return the files."""
+    if output is None:
+        return ()
+    found = [write_or_rescue(partial(write_policy, policies[best]), output)]
+    if len(seeds) > 1:
+        for seed, policy in zip(seeds, policies, strict=True):
+            found.append(write_or_rescue(partial(write_policy, policy), seed_file(output, seed)))
+    return tuple(found)

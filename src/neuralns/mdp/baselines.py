@@ -86,7 +86,7 @@ def train_roulette(
 
 
 @compiled
-def _apply_pair(state, tables, destroy, repair, quota, accepts):
+def apply_pair(state, tables, destroy, repair, quota, accepts):
     code = begin_step(state, tables, destroy, quota)
     if code == FINE:
         code, _ = end_step(state, tables, repair, accepts)
@@ -121,13 +121,13 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
                     pair = order[index]
                     for _ in range(max(1, rollouts * pairs // (rounds * alive))):
                         copy_routes(state, copy)
-                        code = _apply_pair(
+                        code = apply_pair(
                             copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts
                         )
                         for later in range(longs[lane, LEFT] - 1):
                             if code == FINE:
                                 set_clock(copy.status, longs[lane, LEFT] - 1 - later, longs, floats, lane)
-                                code = _apply_pair(copy, tables, then_destroy, then_repair, quota, accepts)
+                                code = apply_pair(copy, tables, then_destroy, then_repair, quota, accepts)
                         if code != FINE:
                             longs[lane, PHASE] = -code
                             return lane

@@ -81,7 +81,7 @@ def agent_named(name: str, mdp: MDP, temperature: float | None = 0.0) -> Selecto
     if name == "lrw" or "{seed}" in name:
         return SelectorAgent(selector_for, name)
     selector = selector_for(0)
-    new_memory_of(selector, mdp.portfolio, mdp.instance.customers)
+    new_memory_of(selector, mdp.portfolio, mdp.instance.customers, mdp.instance)
     if name == "best-fixed" and isinstance(selector, Fixed):
         name = f"best-fixed ({selector.destroy}, {selector.repair})"
     return SelectorAgent(selector, name)
@@ -229,7 +229,7 @@ def episode(mdp: MDP, agent: str, *, start: int = 0, seed: int = 0) -> list[tupl
     lanes = Lanes([mdp], observes_nodes=False)
     lanes.reset(mdp.start_tours("test")[start : start + 1], episode_seeds(seed, 1), observe=False)
     choose, _ = selector.functions()
-    memory = new_memory_of(selector, mdp.portfolio, mdp.instance.customers)
+    memory = new_memory_of(selector, mdp.portfolio, mdp.instance.customers, mdp.instance)
     frames = [(lanes.solution(0), "start")]
     while not lanes.done:
         phase = int(lanes.phases[0])

@@ -109,7 +109,7 @@ def evaluate_in_search(
     else:
         player = SelectorAgent(agent, agent[numbers[0]].name if isinstance(agent, Mapping) else agent.name)
     first = player.selector_for(numbers[0])
-    new_memory_of(first, mdp.portfolio, mdp.instance.customers)
+    new_memory_of(first, mdp.portfolio, mdp.instance.customers, mdp.instance)
     doubt = first.doubt_of_length(pairs)
     if doubt is not None:
         warnings.warn(doubt, InputWarning, stacklevel=2)

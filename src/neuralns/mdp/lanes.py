@@ -436,19 +436,27 @@ class Lanes:
         tables = self.portfolio.tables
 
         def work(low: int, high: int) -> int:
-            memories = self._memories(selector, high - low)
+            memories = self._memories(selector, low, high)
             addresses = np.array([memory.address for memory in memories], dtype=np.int64)
             return int(play(self._addresses, tables, choose, addresses, self._longs, self._floats, uses, low, high))
 
         self._share(work, selector.name, is_own(type(selector).choose))
         return uses
 
-    def _memories(self, selector: Selector, count: int) -> list[Struct]:
-        """Return a memory for each of so many lanes, one for all if choosing does not change it."""
-        first = new_memory_of(selector, self.portfolio, int(self._sizes.max()))
-        if not selector.remembers:
-            return [first] * count
-        return [first, *(first.twin(selector.shared) for _ in range(count - 1))]
+    def _memories(self, selector: Selector, low: int, high: int) -> list[Struct]:
+        """Return a memory for each lane from ``low`` to ``high`` − 1, one for all if choosing does not change it."""
+        made: dict[int, Struct] = {}
+        found = []
+        for lane in range(low, high):
+            instance = self.mdps[lane].instance
+            key = id(instance) if selector.simulates else 0
+            first = made.get(key)
+            if first is None:
+                first = made[key] = new_memory_of(selector, self.portfolio, int(self._sizes.max()), instance)
+                found.append(first)
+            else:
+                found.append(first.twin(selector.shared) if selector.remembers else first)
+        return found
 
     def run(self, work: Callable[..., int], name: str, copy: State) -> None:
         """Run a compiled player over all lanes: it takes addresses, whole numbers and floats of the lanes.

@@ -9,7 +9,7 @@ from neuralns.reproduction.plan import INSTANCES, Plan, settings_of
 from neuralns.reproduction.tables import Place
 
 NONE = "–"
-AGENTS = ("DQN", "LRW", "RAN", "FIXED", "ORACLE", "CRW")
+AGENTS = ("DQN", "LRW", "RAN", "FIXED", "ORACLE", "CRW", "AHEAD")
 """In the order in which figures give them their looks."""
 STATISTICS = {"": "", "avg": ", average over a run", "min": ", best of a run"}
 
@@ -42,9 +42,9 @@ class Layout:
 
 
 LAYOUTS = {
-    "table1": Layout("Table 1, rewards in the MDP", "mean reward", "destroys", "|D|", AGENTS[:5]),
+    "table1": Layout("Table 1, rewards in the MDP", "mean reward", "destroys", "|D|", (*AGENTS[:5], "AHEAD")),
     "table2": Layout(
-        "Table 2, F in ALNS", "F", "destroys", "|D|", ("DQN", "LRW", "RAN", "CRW", "FIXED"), ("avg", "min")
+        "Table 2, F in ALNS", "F", "destroys", "|D|", ("DQN", "LRW", "RAN", "CRW", "FIXED", "AHEAD"), ("avg", "min")
     ),
     "scaling": Layout("Larger instances, GNN trained at n = 20", "mean reward", "sizes", "n", AGENTS[:4]),
     "scale": Layout("Destroy scales, |D| = 12", "mean reward", "scales", "d", AGENTS[:4]),

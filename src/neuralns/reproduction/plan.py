@@ -32,6 +32,8 @@ class Plan:
         15 000 actions, the number of the DQN's steps, each of which is an action in every one of its lanes.
     share
         Of the steps of a DQN training that are done.
+    states
+        Labelled states of each cell, for the agent that looks ahead.
     tuning_seeds, tuning_destroys
         Trainings of each choice of a grid, and the portfolios that it is tried on.
     """
@@ -45,6 +47,7 @@ class Plan:
     rollouts: int = 30
     episodes: int = 750
     share: float = 1.0
+    states: int = 40_000
     tuning_seeds: int = 3
     tuning_destroys: tuple[int, ...] = (5, LARGEST)
 
@@ -66,7 +69,7 @@ class Plan:
 FULL = Plan()
 QUICK = Plan(
     seeds=2, tours=8, destroys=(2, 5, LARGEST), sizes=(20, 40), scales=(2, 4, 10), temperatures=(0.01, 100.0),
-    rollouts=2, episodes=200, share=0.01, tuning_seeds=1, tuning_destroys=(LARGEST,),
+    rollouts=2, episodes=200, share=0.01, states=200, tuning_seeds=1, tuning_destroys=(LARGEST,),
 )  # fmt: skip
 
 # The grids. Segments and reactions of the learned wheel are those of the authors. The classic wheel first turns after a

@@ -26,6 +26,10 @@ from neuralns.reproduction.tables import Cells, Place, Tables
 
 ABOUT_AGENTS = (
     "DQN: the learned policy. A multi-layer perceptron, or the graph attention network (GNN) where instances grow.",
+    "AHEAD: ours. A network that chooses pairs, learned from states labelled by simulation (one round of policy "
+    "improvement on FIXED). Where some pairs always give the same from the same routes, which is at |D| ≥ 10, it also "
+    "simulates them to the end of the budget before each decision, and sees what comes of it; the paper's agents look "
+    "at the state only. The seeds of a cell share its labelled states, and each learns from a half of them.",
     "LRW: the roulette wheel learned beforehand on the training tours; RAN: uniform random selection; CRW: the classic "
     "roulette wheel, which adapts during ALNS.",
     "FIXED: the best single pair of a destroy and a repair operator, found on the training tours and always used.",
@@ -197,7 +201,7 @@ def _claims(cells: Cells, plan: Plan, published: Cells, quick: bool) -> Iterable
 
 
 def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
-    yield Heading(2, "What the paper does not report: the best fixed pair and the oracle")
+    yield Heading(2, "What the paper does not report: the best fixed pair, the oracle, and looking ahead")
     rows: list[tuple[str, ...]] = []
     notes = []
     for setting in settings_of("table1"):
@@ -205,31 +209,39 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
             Place("table1", setting, instance, number, "FIXED")
             for instance, number in product(INSTANCES, plan.destroys)
         ]
-        places = [
-            place for place in fixed_places if all(place.of(agent) in cells for agent in ("FIXED", "DQN", "ORACLE"))
-        ]
-        if places:
-            fixed, dqn, oracle = (
-                float(np.mean([cells[place.of(agent)].mean for place in places]))
-                for agent in ("FIXED", "DQN", "ORACLE")
+        places = [place for place in fixed_places if all(place.of(agent) in cells for agent in ("FIXED", "ORACLE"))]
+        for agent in ("DQN", "AHEAD"):
+            shared = [place for place in places if place.of(agent) in cells]
+            if not shared:
+                continue
+            fixed, learned, oracle = (
+                float(np.mean([cells[place.of(name)].mean for place in shared])) for name in ("FIXED", agent, "ORACLE")
             )
-            share = NONE if oracle <= fixed else f"{round(100 * (dqn - fixed) / (oracle - fixed))} %".replace("-", "−")
-            rows.append((setting, str(len(places)), f"{fixed:.1f}", f"{dqn:.1f}", f"{oracle:.1f}", share))
+            way = NONE if oracle <= fixed else f"{round(100 * (learned - fixed) / (oracle - fixed))} %"
+            rows.append((
+                setting, agent, str(len(shared)), f"{fixed:.1f}", f"{learned:.1f}", f"{oracle:.1f}",
+                way.replace("-", "−"),
+            ))  # fmt: skip
+        if places:
             below = sum(cells[place.of("ORACLE")].mean < cells[place.of("FIXED")].mean for place in places)
             notes.append(
                 f"{LAYOUTS['table1'].title}, setting {setting}: the oracle's mean is below that of the best fixed pair "
                 f"in {below} of {len(places)} cells."
             )
         notes += [
-            _against_fixed(cells, experiment, setting, statistic)
+            _against_fixed(cells, agent, experiment, setting, statistic)
             for experiment, statistic in (("table1", ""), ("table2", "avg"), ("scaling", ""))
+            for agent in ("DQN", "AHEAD")
         ]
+        notes += [_times(tables, setting, simulates) for simulates in (True, False)]
     if rows:
         yield Paragraph(
             "Mean rewards over the cells of Table 1, and which share of the way from the best fixed pair to the oracle "
-            "the DQN goes on these means."
+            "an agent goes on these means."
         )
-        yield Table(("setting", "cells", "FIXED", "DQN", "ORACLE", "share of the way"), tuple(rows))
+        yield Table(
+            ("setting", "agent", "cells", "FIXED", "agent's mean", "ORACLE", "share of the way"), tuple(rows), 2
+        )
     else:
         yield Paragraph("There are no results for it.")
     if any(notes):
@@ -251,12 +263,28 @@ def _pair(tables: Tables, setting: str, instance: str, number: int) -> str:
     return ", ".join(tables.pairs.get(Place("table1", setting, instance, number, "FIXED"), (NONE,)))
 
 
-def _against_fixed(cells: Cells, experiment: str, setting: str, statistic: str) -> str:
-    """Say in which cells the DQN is better than the best fixed pair; nothing if that could not be tested."""
+def _times(tables: Tables, setting: str, simulates: bool) -> str:
+    """Say how long a decision of the agent that looks ahead takes, where it simulates and where it does not."""
+    found = [
+        value
+        for place, (value, simulated) in tables.microseconds.items()
+        if (place.setting, simulated) == (setting, simulates)
+    ]
+    if not found:
+        return ""
+    how = "simulates" if simulates else "does not simulate"
+    return (
+        f"Setting {setting}: where it {how} ({_count(len(found), 'cell')}), a decision of AHEAD on a pair takes "
+        f"{min(found):.1f} to {max(found):.1f} µs, {np.mean(found):.1f} on average."
+    )
+
+
+def _against_fixed(cells: Cells, agent: str, experiment: str, setting: str, statistic: str) -> str:
+    """Say in which cells an agent is better than the best fixed pair; nothing if that could not be tested."""
     layout = LAYOUTS[experiment]
     found = {
         place: each
-        for place, each in compare_agents(cells, experiment, setting, "DQN", "FIXED", statistic).items()
+        for place, each in compare_agents(cells, experiment, setting, agent, "FIXED", statistic).items()
         if not math.isnan(each.p)
     }
     sure = {place: each for place, each in found.items() if each.significant}
@@ -269,8 +297,9 @@ def _against_fixed(cells: Cells, experiment: str, setting: str, statistic: str) 
     if not found:
         return ""
     return (
-        f"{layout.title}, setting {setting}: the DQN is significantly better than the best fixed pair in {len(better)} "
-        f"of {len(found)} cells{f' ({names})' if names else ''}, significantly worse in {len(sure) - len(better)}."
+        f"{layout.title}, setting {setting}: {'the DQN' if agent == 'DQN' else agent} is significantly better than the "
+        f"best fixed pair in {len(better)} of {len(found)} cells{f' ({names})' if names else ''}, "
+        f"significantly worse in {len(sure) - len(better)}."
     )
 
 

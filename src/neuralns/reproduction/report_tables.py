@@ -111,7 +111,7 @@ def _mean(column: Sequence[Cell | None]) -> Cell | None:
 
 
 def significance_blocks(cells: Cells, plan: Plan) -> Iterable[Block]:
-    """Compare the DQN with LRW and FIXED in each cell, and over all cells."""
+    """Compare the DQN with LRW and FIXED, and the agent that looks ahead with FIXED, in each cell and over all."""
     yield Paragraph(
         "Differences with p in brackets: Welch's t-test over seeds, corrected by Holm for all cells of the table and "
         "setting. Over all cells of a table: Wilcoxon signed-rank test of the differences of means; cells share "
@@ -120,26 +120,27 @@ def significance_blocks(cells: Cells, plan: Plan) -> Iterable[Block]:
     for experiment, statistic in (("table1", ""), ("table2", "avg")):
         for setting in settings_of(experiment):
             found = {
-                other: compare_agents(cells, experiment, setting, "DQN", other, statistic) for other in ("LRW", "FIXED")
+                (first, other): compare_agents(cells, experiment, setting, first, other, statistic)
+                for first, other in (("DQN", "LRW"), ("DQN", "FIXED"), ("AHEAD", "FIXED"))
             }
             if not any(found.values()):
                 continue
             yield Heading(3, f"{LAYOUTS[experiment].title}{STATISTICS[statistic]}; setting {setting}")
-            head = [f"{instance}: DQN − {other}" for instance, other in product(INSTANCES, found)]
+            head = [f"{instance}: {first} − {other}" for instance, (first, other) in product(INSTANCES, found)]
             rows = []
             for number in plan.destroys:
                 row = [
-                    each.get(Place(experiment, setting, instance, number, "DQN", statistic))
-                    for instance, each in product(INSTANCES, found.values())
+                    each.get(Place(experiment, setting, instance, number, first, statistic))
+                    for instance, ((first, _), each) in product(INSTANCES, found.items())
                 ]
                 rows.append((str(number), *(f"{signed(c.difference)} ({_p(c.p)})" if c else NONE for c in row)))
             yield Table(("|D|", *head), tuple(rows))
             yield Bullets(
                 tuple(
-                    f"DQN − {other} over {len(each)} cells: "
+                    f"{first} − {other} over {len(each)} cells: "
                     f"{signed(float(np.mean([contrast.difference for contrast in each.values()])))} on average, "
                     f"Wilcoxon p {_p(over_all(each.values()))}."
-                    for other, each in found.items()
+                    for (first, other), each in found.items()
                     if each
                 )
             )

@@ -30,7 +30,7 @@ from neuralns.reproduction.plan import (
 
 SCALE = 4
 """Destroy scale d of all experiments but ``scale``, and of the training for ``scaling``."""
-RANKS = {"gat": 0, "dqn": 1, "oracle": 2, "baselines": 3, "sizes": 3}
+RANKS = {"gat": 0, "dqn": 1, "ahead": 1, "oracle": 2, "baselines": 3, "sizes": 3}
 """Kinds of jobs of the second round, the longest first."""
 
 Choices = Mapping[tuple[str, str], Any]
@@ -152,6 +152,7 @@ def _cell_jobs(
     config = _choice(choices, "DQN", setting)
     yield Job("dqn", {**place, "pairs": PAIRS, "config": config, "temperatures": temperatures})
     if scale == SCALE:
+        yield Job("ahead", {**place, "pairs": PAIRS, "states": plan.states})
         yield Job("oracle", {**place, "rollouts": plan.rollouts})
     wheels = {"learned": _choice(choices, "LRW", setting), "classic": _choice(choices, "CRW", setting)}
     yield Job("baselines", {**place, "pairs": PAIRS, **wheels, "episodes": plan.episodes})

@@ -13,7 +13,7 @@ from neuralns.experiments.statistics import confidence
 from neuralns.reproduction.plan import EXPERIMENTS, INSTANCES, LARGEST, SETTINGS, Plan, settings_of
 from neuralns.reproduction.rounds import SCALE, Results, Tuning, choose, main_jobs
 
-AGENTS = ("DQN", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
+AGENTS = ("DQN", "AHEAD", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
 
 
 @dataclass(frozen=True)
@@ -129,11 +129,14 @@ class Tables:
     ----------
     pairs
         Operators of the best fixed pairs, under the places of FIXED in table 1.
+    microseconds
+        What a decision of AHEAD takes, under its places in table 1, and whether it simulates there.
     """
 
     cells: Cells = field(default_factory=dict)
     tuning: tuple[Tuning, ...] = ()
     pairs: Mapping[Place, tuple[str, str]] = field(default_factory=dict)
+    microseconds: Mapping[Place, tuple[float, bool]] = field(default_factory=dict, compare=False)
 
     @property
     def table1(self) -> tuple[Reward, ...]:
@@ -198,6 +201,7 @@ def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tab
     # By seed: the networks of scaling are trained by several jobs.
     values: dict[Place, dict[int, float]] = {}
     pairs: dict[Place, tuple[str, str]] = {}
+    microseconds: dict[Place, tuple[float, bool]] = {}
     for job in main_jobs(experiments, plan, choices):
         if job.name not in results:
             continue
@@ -207,11 +211,14 @@ def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tab
         if "pair" in results[job.name] and job.settings["scale"] == SCALE:
             destroy, repair = results[job.name]["pair"]
             pairs[_place("table1", job, job.settings["destroys"], "FIXED")] = (destroy, repair)
+        if job.kind == "ahead":
+            found, place = results[job.name], _place("table1", job, job.settings["destroys"], "AHEAD")
+            microseconds[place] = found["microseconds"], found["simulates"]
     cells = {
         place: make_cell([values[place][seed] for seed in sorted(values[place])])
         for place in sorted(values, key=_order)
     }
-    return Tables(cells, tuple(tuning), pairs)
+    return Tables(cells, tuple(tuning), pairs, microseconds)
 
 
 def make_cell(values: Sequence[float]) -> Cell:
@@ -227,7 +234,7 @@ def _values(job: Job, result: Mapping[str, Any], plan: Plan) -> Iterator[tuple[P
     for agent, each in result.get("mdp", {}).items():
         if of_tables:
             yield _place("table1", job, destroys, agent), each
-        if of_scales and agent != "ORACLE":
+        if of_scales and agent not in ("ORACLE", "AHEAD"):
             yield _place("scale", job, scale, agent), each
     for agent, statistics in result.get("search", {}).items():
         for statistic, each in statistics.items():

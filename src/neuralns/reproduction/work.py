@@ -11,12 +11,14 @@ import numpy as np
 
 from neuralns.experiments.seeds import seeds_from
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
+from neuralns.mdp.deciding import decision_time
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, evaluate
 from neuralns.mdp.in_search import evaluate_in_search
 from neuralns.mdp.mdp import MDP, make_mdp
 from neuralns.reproduction.plan import INSTANCES, LARGEST
 from neuralns.reproduction.rounds import SCALE
 from neuralns.selection.learned_roulette import LearnedRoulette
+from neuralns.selection.look_ahead import LookAhead
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.roulette import Roulette
@@ -112,6 +114,22 @@ def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _ahead(settings: Mapping[str, Any]) -> dict[str, Any]:
+    from neuralns.learning.labelled import LabelConfig, train_labelled
+
+    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
+    policies = train_labelled(mdp, seeds, LabelConfig(states=settings["states"]))
+    greedy = {seed: LookAhead(policy, 0.0) for seed, policy in policies.items()}
+    warm = {seed: LookAhead(policy, DEFAULT_TEMPERATURE) for seed, policy in policies.items()}
+    first = greedy[seeds[0]]
+    return {
+        "mdp": {"AHEAD": _rewards(mdp, SelectorAgent(greedy, "AHEAD"), tours, seeds)},
+        "search": {"AHEAD": _statistics(mdp, warm, settings)},
+        "microseconds": round(1e6 * decision_time(mdp, first), 2),
+        "simulates": first.probes.width > 0,
+    }
+
+
 def _oracle(settings: Mapping[str, Any]) -> dict[str, Any]:
     mdp = mdp_of(settings)
     agent = OracleAgent(best_fixed_pair(mdp), rollouts=settings["rollouts"])
@@ -176,7 +194,7 @@ def _tune_wheels(settings: Mapping[str, Any]) -> dict[str, list[float]]:
 
 _WORK: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "dqn": _dqn, "baselines": _baselines, "oracle": _oracle, "gat": _gat, "sizes": _sizes,
-    "tune-dqn": _tune_dqn, "tune-wheels": _tune_wheels,
+    "ahead": _ahead, "tune-dqn": _tune_dqn, "tune-wheels": _tune_wheels,
 }  # fmt: skip
 
 

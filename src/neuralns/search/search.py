@@ -134,7 +134,7 @@ class Search:
         self._status = self._state.status
         # As the solution itself says, which may differ in the last digits from the sum of many edits.
         self._status.start = self._status.current = self._status.best = first.cost + self._penalties
-        self._memory = new_memory_of(selector, portfolio, instance.customers)
+        self._memory = new_memory_of(selector, portfolio, instance.customers, instance)
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
         price = first_price(setup)

@@ -164,7 +164,7 @@ def solve(
     elif isinstance(selector, str):
         selector = selector_named(selector)
     operators = portfolio_of(portfolio, selector, instance)
-    new_memory_of(selector, operators, instance.customers)
+    new_memory_of(selector, operators, instance.customers, instance)
     quotas = quotas_for(instance, selector, scale)
     length = selector.doubt_of_length(stop.iterations)
     for doubt in (*selector.doubts(instance, quotas), *([] if length is None else [length])):

@@ -40,7 +40,8 @@ from neuralns.selection.fixed import Fixed
 from neuralns.selection.intensity import Intensity
 from neuralns.selection.learned_controller import NETWORK, LearnedController
 from neuralns.selection.learned_roulette import learned_roulette
-from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
+from neuralns.selection.look_ahead import policy_selector
+from neuralns.selection.policy import DEFAULT_TEMPERATURE
 from neuralns.selection.policy_file import Policy, is_policy, read_policy
 from neuralns.selection.roulette import Roulette
 from neuralns.selection.selector import Selector
@@ -230,4 +231,4 @@ def selector_from(policy: Policy, name: str, temperature: float | None = None, e
         return LearnedController(policy, name)
     if policy.network == DR_ALNS:
         return DrAlns(policy, name, 1.0 if temperature is None else temperature)
-    return PolicySelector(policy, DEFAULT_TEMPERATURE if temperature is None else temperature, name, every)
+    return policy_selector(policy, DEFAULT_TEMPERATURE if temperature is None else temperature, name, every)

@@ -29,7 +29,7 @@ from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import DESTROY, Selector, compile_selector, memory_type
 
 DEFAULT_TEMPERATURE = 0.01
-NETWORKS = ("mlp", "small", "gat")
+NETWORKS = ("mlp", "small", "gat", "ahead")
 
 MOST_LAYERS = 14
 MOST_WIDTH = 4096
@@ -81,11 +81,14 @@ class PolicySelector(Selector):
     shared: ClassVar[tuple[str, ...]] = ("counts", "outputs", "sizes", "numbers", "seen")
 
     def __post_init__(self) -> None:
+        self._check_choices()
+        layers_of(self.policy, self.name)
+
+    def _check_choices(self) -> None:
         if not self.temperature >= 0:
             raise InputError(f"temperature {self.temperature} must be at least 0.")
         if self.every < 1:
             raise InputError(f"a policy that decides every {self.every} iterations cannot work; at least 1 is needed.")
-        _layers_of(self.policy, self.name)
 
     @property
     def remembers(self) -> bool:
@@ -94,7 +97,7 @@ class PolicySelector(Selector):
     @property
     def uses_history(self) -> bool:
         """Whether its features read the search's memory."""
-        return self.policy.network != "small" and _features_of(self.policy, self.name).uses_history
+        return self.policy.network != "small" and features_of(self.policy, self.name).uses_history
 
     def made_for(self) -> tuple[str, ...]:
         return *self.policy.destroys, *self.policy.repairs
@@ -110,19 +113,10 @@ class PolicySelector(Selector):
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         policy = self.policy
-        features, layers = _features_of(policy, self.name), _layers_of(policy, self.name)
-        outputs = []
-        for phase, own, known, offset in (
-            ("destroy", portfolio.destroys, policy.destroys, 0),
-            ("repair", portfolio.repairs, policy.repairs, len(policy.destroys)),
-        ):
-            for entry in own:
-                if entry.name not in known:
-                    raise InputError(
-                        f"{self.name}: was trained without the {phase} operator {entry.name!r} of portfolio "
-                        f"{portfolio.name!r}; it knows {', '.join(known)}."
-                    )
-                outputs.append(offset + known.index(entry.name))
+        features, layers = features_of(policy, self.name), layers_of(policy, self.name)
+        self._check_operators(portfolio)
+        outputs = [policy.destroys.index(entry.name) for entry in portfolio.destroys]
+        outputs += [len(policy.destroys) + policy.repairs.index(entry.name) for entry in portfolio.repairs]
         nodes = customers + 1
         if policy.network == "mlp":
             if customers > 1 and nodes != policy.card["nodes"]:
@@ -154,6 +148,18 @@ class PolicySelector(Selector):
             nearest=policy.network == "gat" and policy.card["graph"] == "nearest", numbers=numbers, row=weights.size,
             scratch=scratch, seen=np.zeros(1, np.int64),
         )  # fmt: skip
+
+    def _check_operators(self, portfolio: Portfolio) -> None:
+        for phase, own, known in (
+            ("destroy", portfolio.destroys, self.policy.destroys),
+            ("repair", portfolio.repairs, self.policy.repairs),
+        ):
+            for entry in own:
+                if entry.name not in known:
+                    raise InputError(
+                        f"{self.name}: was trained without the {phase} operator {entry.name!r} of portfolio "
+                        f"{portfolio.name!r}; it knows {', '.join(known)}."
+                    )
 
     def values(self, memory: Struct, customers: int) -> npt.NDArray[np.float64]:
         """Return the Q-values of all operators of the portfolio, destroys first, as its last decision computed them."""
@@ -189,7 +195,7 @@ class PolicySelector(Selector):
         return [f"{self.name}: {text}." for text in found]
 
 
-def _features_of(policy: Policy, name: str) -> FeatureSet:
+def features_of(policy: Policy, name: str) -> FeatureSet:
     entry = policy.card.get("features")
     if not isinstance(entry, Mapping) or entry.get("name") not in tuple(FEATURE_SETS):
         raise InputError(f"{name}: its card names no known feature set.")
@@ -202,12 +208,17 @@ def _features_of(policy: Policy, name: str) -> FeatureSet:
     return features
 
 
-def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]:
-    """Return the numbers of each layer, refusing a file whose numbers do not fit each other and its card."""
+def layers_of(policy: Policy, name: str, further: int = 0) -> list[list[npt.NDArray[np.float32]]]:
+    """Return the numbers of each layer, refusing a file whose numbers do not fit each other and its card.
+
+    So many ``further`` inputs come after the features.
+    """
     if policy.network not in NETWORKS:
         raise InputError(f"{name}: has network {policy.network!r}, which this version does not know.")
-    features = _features_of(policy, name)
+    features = features_of(policy, name)
     actions = len(policy.destroys) + len(policy.repairs)
+    if policy.network == "ahead":
+        actions = len(policy.destroys) * len(policy.repairs)
     card, tensors = policy.card, policy.tensors
 
     def take(key: str, dimensions: int) -> npt.NDArray[np.float32]:
@@ -238,7 +249,8 @@ def _layers_of(policy: Policy, name: str) -> list[list[npt.NDArray[np.float32]]]
     else:
         nodes = card.get("nodes")
         fits = fits and isinstance(nodes, int) and 1 < nodes < 10**6
-        wide = len(features.globals) + (nodes * len(features.nodes) if policy.network == "mlp" and fits else 0)  # type: ignore[operator]
+        wide = len(features.globals) + further
+        wide += nodes * len(features.nodes) if policy.network == "mlp" and fits else 0  # type: ignore[operator]
         layers = [[take(f"layers.{number}.{part}", 2) for part in ("weight", "bias")] for number in range(count)]
         for weight, bias in layers:
             fits = fits and weight.shape == (wide, bias.size)
@@ -265,7 +277,7 @@ def _observe(memory, state, phase):
 
 
 @compiled
-def _pick(memory, outputs, state, phase):
+def pick(memory, outputs, state, phase):
     """Return an operator of the phase by the softmax of its Q-value; Q-values begin at ``outputs``."""
     numbers, count, place = memory.numbers, memory.counts[phase], 0 if phase == DESTROY else memory.counts[DESTROY]
     best, most = 0, -np.inf
@@ -288,7 +300,7 @@ def _pick(memory, outputs, state, phase):
 
 
 @compiled
-def _keeps(memory, phase):
+def keeps(memory, phase):
     """Return whether the last choice still holds, counting iterations as their destroy phases go by."""
     if memory.every <= 1:
         return False
@@ -299,10 +311,9 @@ def _keeps(memory, phase):
     return memory.turn > 1
 
 
-def _choose_by_mlp(memory, state, phase):
-    if _keeps(memory, phase):
-        return memory.last[phase]
-    _observe(memory, state, phase)
+@compiled
+def forward(memory):
+    """Run the layers of an MLP over the row; return where the outputs begin."""
     numbers, weights, source = memory.numbers, 0, memory.row
     half = (len(numbers) - memory.scratch) // 2
     for layer in range(memory.layers):
@@ -311,12 +322,19 @@ def _choose_by_mlp(memory, state, phase):
         dense(numbers, source, weights, target, inputs, outputs, layer + 1 < memory.layers)
         weights += (inputs + 1) * outputs
         source = target
-    memory.last[phase] = _pick(memory, source, state, phase)
+    return source
+
+
+def _choose_by_mlp(memory, state, phase):
+    if keeps(memory, phase):
+        return memory.last[phase]
+    _observe(memory, state, phase)
+    memory.last[phase] = pick(memory, forward(memory), state, phase)
     return memory.last[phase]
 
 
 def _choose_by_gat(memory, state, phase):
-    if _keeps(memory, phase):
+    if keeps(memory, phase):
         return memory.last[phase]
     _observe(memory, state, phase)
     numbers, nodes, width, heads = memory.numbers, state.customers + 1, memory.width, memory.heads
@@ -338,5 +356,5 @@ def _choose_by_gat(memory, state, phase):
         numbers[pooled + 2 * width + index] = numbers[row_end + index]
     outputs = pooled + 2 * width + count
     dense(numbers, pooled, weights, outputs, 2 * width + count, memory.actions, False)
-    memory.last[phase] = _pick(memory, outputs, state, phase)
+    memory.last[phase] = pick(memory, outputs, state, phase)
     return memory.last[phase]

@@ -60,6 +60,8 @@ class Selector:
     sets_scale
         Whether it says how many customers are removed, up to `MOST_REMOVED`: a selector by writing
         ``state.status.quota`` when it chooses the destroy operator.
+    simulates
+        Whether it tries operators on a copy of the routes; then `start` is told the instance as well.
     uses_history
         Whether it reads ``state.history``.
     """
@@ -69,6 +71,7 @@ class Selector:
     shared: ClassVar[tuple[str, ...]] = ()
     adapts: ClassVar[bool] = False
     sets_scale: ClassVar[bool] = False
+    simulates: ClassVar[bool] = False
 
     @property
     def remembers(self) -> bool:
@@ -127,8 +130,11 @@ class Selector:
         return compile_selector(self.name, own.choose, own.update, memory_type(own))
 
 
-def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int) -> Struct:
-    """Return the memory that a selector starts with; a `start` that takes or returns anything else is refused."""
+def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int, instance: Instance | None = None) -> Struct:
+    """Return the memory that a selector starts with; a `start` that takes or returns anything else is refused.
+
+    One that simulates has to know the instance, unless the memory is for a check alone.
+    """
     taken = inspect.signature(selector.start)
     try:
         taken.bind(portfolio, customers)
@@ -138,7 +144,8 @@ def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int) -> S
             "(self, portfolio, customers)."
         ) from None
     try:
-        memory: Any = selector.start(portfolio, customers)
+        further = (instance,) if selector.simulates else ()
+        memory: Any = selector.start(portfolio, customers, *further)
     except NeuralnsError:
         raise
     except Exception as error:

@@ -13,7 +13,8 @@ from neuralns.mdp.lanes import Lanes
 from neuralns.mdp.mdp import episode_seeds, make_mdp
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.solution import Solution
-from neuralns.selection.policy import NETWORKS, PolicySelector
+from neuralns.selection.look_ahead import policy_selector
+from neuralns.selection.policy import NETWORKS
 from neuralns.selection.policy_file import bundled_policies, read_policy
 from neuralns.selection.selector import DESTROY, new_memory_of
 from neuralns.studio.describe import number
@@ -41,7 +42,7 @@ def play_episode(policy: str, instance: str, seed: int, customers: int = CUSTOME
         if not 1 <= value <= most:
             raise InputError(f"{name} {value} must be from 1 to {most}.")
     found = read_policy(policy)
-    selector = PolicySelector(found, 0.0, policy)
+    selector = policy_selector(found, 0.0, policy)
     setting = str(found.card.get("setting") or "paper")
     mdp = make_mdp(
         bundled(instance),
@@ -54,7 +55,7 @@ def play_episode(policy: str, instance: str, seed: int, customers: int = CUSTOME
     lanes = Lanes([mdp], observes_nodes=False)
     lanes.reset(mdp.start_tours("test")[seed % 100 : seed % 100 + 1], episode_seeds(seed, 1), observe=False)
     choose, _ = selector.functions()
-    memory = new_memory_of(selector, mdp.portfolio, mdp.instance.customers)
+    memory = new_memory_of(selector, mdp.portfolio, mdp.instance.customers, mdp.instance)
     destroys = len(mdp.portfolio.destroys)
     steps: list[dict[str, Any]] = []
     while not lanes.done:

@@ -211,7 +211,7 @@ def check_choices(options: Options, instance: Instance) -> None:
     selector = None if options.selector in (AUTO, "best-fixed") else selector_named(options.selector)
     portfolio = portfolio_of(options.portfolio, selector, instance)
     if selector is not None:
-        new_memory_of(selector, portfolio, instance.customers)
+        new_memory_of(selector, portfolio, instance.customers, instance)
 
 
 def offered_selectors() -> tuple[str, ...]:

@@ -1,0 +1,192 @@
+"""Learning from labelled states: one round of policy improvement, by regression.
+
+A network sees the features of the whole and what simulations give (`neuralns.selection.look_ahead`), and has an output
+for every pair of operators. It is fitted to labels (`neuralns.mdp.labels`) less their mean over the pairs of a state:
+what all pairs have in common says nothing about which to choose and is most of the variance. What the fit takes for the
+best of many pairs looks better than it is: the base's pair is left only for one that beats it by a margin, which is
+chosen on the validation tours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from neuralns.learning.networks import MLP, StackedLinear
+from neuralns.mdp.evaluate import evaluate
+from neuralns.mdp.labels import Base, Labelled, label_states, plan_probes
+from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
+from neuralns.selection.features import FeatureSet, features_for
+from neuralns.selection.look_ahead import NETWORK, LookAhead, Probes
+from neuralns.selection.policy_file import Policy
+from neuralns.selection.uniform import Uniform
+
+torch.set_num_threads(1)
+
+REWARD_SCALE = 2.5
+"""What an episode of random choices is worth in the units of the outputs, as in the training of other networks."""
+
+
+@dataclass(frozen=True)
+class LabelConfig:
+    """How to learn from labelled states.
+
+    Attributes
+    ----------
+    states
+        Labelled states in all; of several seeds each learns from a half that is drawn for it.
+    hidden, epochs, batch, learning_rate, decay
+        Of the network and its fit by AdamW; the rate falls linearly to 0.
+    margins
+        From which the margin is chosen, in standard deviations of the labels about their mean over the pairs.
+    """
+
+    states: int = 40_000
+    hidden: tuple[int, ...] = (128, 64)
+    epochs: int = 10
+    batch: int = 256
+    learning_rate: float = 0.002
+    decay: float = 0.0001
+    margins: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 1.0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what was set, as plain values."""
+        return {
+            "states": self.states, "hidden": list(self.hidden), "epochs": self.epochs, "batch": self.batch,
+            "learning_rate": self.learning_rate, "decay": self.decay, "margins": list(self.margins),
+        }  # fmt: skip
+
+
+def train_labelled(
+    mdp: MDP,
+    seeds: Sequence[int],
+    config: LabelConfig | None = None,
+    *,
+    samples: int = 2,
+    say: Callable[[str], object] = lambda text: None,
+    **card: Any,
+) -> dict[int, Policy]:
+    """Train a policy that looks ahead for each seed.
+
+    Labels are what takes time, so that seeds share them: each learns from a half of the states. ``card`` is what else
+    the cards of the policies say.
+    """
+    config = config or LabelConfig()
+    features = features_for(mdp.instance)
+    say("trying all fixed pairs ...")
+    base, probes = plan_probes(mdp, samples)
+    say(f"labelling {config.states} states ...")
+    made = label_states(mdp, base, probes, config.states, seeds[0], features)
+    say("fitting ...")
+    fits = _fit([made if len(seeds) == 1 else _half(made, seed) for seed in seeds], seeds, config)
+    random = max(1e-9, evaluate(mdp, Uniform(), tours="validate", seeds=2).reward_mean)
+    say("choosing margins on the validation tours ...")
+    return {
+        seed: _with_margin(mdp, base, probes, features, layers, scale * REWARD_SCALE / random, config, seed, card)
+        for seed, (layers, scale) in zip(seeds, fits, strict=True)
+    }
+
+
+def _half(made: Labelled, seed: int) -> Labelled:
+    rng = np.random.default_rng(named_seed("half of the labels", seed))
+    chosen = rng.permutation(len(made.rows))[: len(made.rows) // 2]
+    return Labelled(made.rows[chosen], made.labels[chosen])
+
+
+_Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+
+
+def _fit(data: Sequence[Labelled], seeds: Sequence[int], config: LabelConfig) -> list[tuple[_Layers, float]]:
+    """Return the layers of each seed's network and the unit of its outputs; all seeds are fitted side by side."""
+    generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
+    rows = torch.stack([torch.from_numpy(each.rows) for each in data])
+    labels = torch.stack([torch.from_numpy(each.labels - each.labels.mean(1, keepdims=True)) for each in data])
+    scales = labels.std(dim=(1, 2), keepdim=True).clamp_min(1e-9)
+    labels = labels / scales
+    means, spreads = rows.mean(1, keepdim=True), rows.std(1, keepdim=True) + 0.01
+    rows = (rows - means) / spreads
+    network = MLP(generators, rows.shape[-1], config.hidden, labels.shape[-1])
+    optimiser = torch.optim.AdamW(network.parameters(), config.learning_rate, weight_decay=config.decay)
+    count = rows.shape[1]
+    batch = min(config.batch, count)
+    steps = config.epochs * (count // batch)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1.0 - step / steps)
+    for _ in range(config.epochs):
+        orders = torch.stack([torch.randperm(count, generator=generator) for generator in generators])
+        for part in range(count // batch):
+            chosen = orders[:, part * batch : (part + 1) * batch, None]
+            x = rows.gather(1, chosen.expand(-1, -1, rows.shape[-1]))
+            y = labels.gather(1, chosen.expand(-1, -1, labels.shape[-1]))
+            # Seeds do not share anything: the sum trains each as if it were alone.
+            loss = ((network(x) - y) ** 2).mean(dim=(1, 2)).sum()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            schedule.step()
+    found = []
+    for agent in range(len(seeds)):
+        layers = []
+        for layer in network.layers:
+            assert isinstance(layer, StackedLinear)
+            layers.append((layer.weight[agent].detach().double(), layer.bias[agent].detach().double()))
+        # The first layer takes features as they come.
+        weight, bias = layers[0]
+        spread, mean = spreads[agent, 0].double(), means[agent, 0].double()
+        layers[0] = weight / spread[:, None], bias - (mean / spread) @ weight
+        plain = [(one.numpy().astype(np.float32), other.numpy().astype(np.float32)) for one, other in layers]
+        found.append((plain, float(scales[agent])))
+    return found
+
+
+def _with_margin(
+    mdp: MDP,
+    base: Base,
+    probes: Probes,
+    features: FeatureSet,
+    layers: _Layers,
+    unit: float,
+    config: LabelConfig,
+    seed: int,
+    card: dict[str, Any],
+) -> Policy:
+    """Return the policy whose margin does best on the validation tours."""
+    found = []
+    for margin in config.margins:
+        weight, bias = layers[-1]
+        shifted = bias - np.float32(margin)
+        shifted[:, base.pairs[0]] += np.float32(margin)
+        numbers = [*layers[:-1], (weight * np.float32(unit), shifted * np.float32(unit))]
+        entries = {
+            "network": NETWORK,
+            "operators": {
+                "destroy": [entry.name for entry in mdp.portfolio.destroys],
+                "repair": [entry.name for entry in mdp.portfolio.repairs],
+            },
+            "features": {"name": features.name, "version": features.version},
+            "look_ahead": probes.as_dict(),
+            "nodes": mdp.instance.customers + 1,
+            "setting": mdp.setting,
+            "instances": [mdp.instance.name],
+            "sizes": [mdp.instance.customers],
+            "scale": mdp.scale,
+            "budget": mdp.budget,
+            "acceptance": mdp.acceptance_name,
+            "training": config.as_dict(),
+            "margin": margin,
+            "seed": seed,
+            **card,
+        }
+        tensors = {
+            f"layers.{number}.{part}": values
+            for number, layer in enumerate(numbers)
+            for part, values in zip(("weight", "bias"), layer, strict=True)
+        }
+        policy = Policy(entries, tensors)
+        score = evaluate(mdp, LookAhead(policy, 0.0), tours="validate", episodes=SET_SIZE, seeds=2).reward_mean
+        found.append((score, Policy({**entries, "validation_reward": score}, tensors)))
+    return max(found, key=lambda entry: entry[0])[1]

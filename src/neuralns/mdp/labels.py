@@ -1,0 +1,204 @@
+"""Labelled states: what every pair of operators would lead to, by simulation to the end of the budget.
+
+One round of policy improvement: the policy that is improved on, the *base*, uses the best fixed pair to the end. If
+that and the second best pair are both exact (their outcome depends on the routes alone), it uses the better of the two,
+which is known at no risk. A label of a state and a pair is what the pair and then the base gain; it is a single
+simulation, so that labels are noisy, but right on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from neuralns.compiled.caching import compile_for, compiled
+from neuralns.compiled.random import random_word, seed_generator
+from neuralns.mdp.baselines import apply_pair
+from neuralns.mdp.lanes import ACCEPTS, LEFT, PHASE, SCALE, Lanes, Tours, set_clock
+from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
+from neuralns.operators.contract import FINE
+from neuralns.operators.portfolio import tables_type
+from neuralns.routes.layout import state_at, state_type
+from neuralns.routes.transfer import copy_routes, new_state
+from neuralns.selection.features import RICH, FeatureSet, write_globals
+from neuralns.selection.fixed import fixed_pairs
+from neuralns.selection.look_ahead import Probes, write_ahead
+from neuralns.selection.selector import DESTROY
+
+EXPLORED = 0.15
+"""Share of the pairs on the way to a labelled state that are drawn uniformly; the others are the base's."""
+_LANES = 500
+_FIRSTS = 8
+"""Most pairs that are tried before the chains."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """The policy that labels improve on: one pair, or the better of two exact ones."""
+
+    pairs: tuple[int, ...]
+    exact: bool
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """States and labels: features of the whole and simulations, and what each pair leads to."""
+
+    rows: npt.NDArray[np.float32]
+    labels: npt.NDArray[np.float32]
+
+
+def exact_pairs(mdp: MDP) -> npt.NDArray[np.bool_]:
+    """Return which pairs give the same from the same routes whatever the random numbers, on all training tours."""
+    lanes, tours = Lanes([mdp] * SET_SIZE, observes_nodes=False), Tours(mdp.start_tours("train"))
+    destroys, repairs = len(mdp.portfolio.destroys), len(mdp.portfolio.repairs)
+    found = np.zeros(destroys * repairs, np.bool_)
+    for pair in range(len(found)):
+        outcomes = []
+        for seed in range(2):
+            lanes.reset(tours, episode_seeds(seed, SET_SIZE, "exact pairs"), observe=False)
+            lanes.step(np.full(SET_SIZE, pair // repairs), observe=False)
+            lanes.step(np.full(SET_SIZE, destroys + pair % repairs), observe=False)
+            outcomes.append(lanes.costs.copy())
+        found[pair] = np.array_equal(outcomes[0], outcomes[1])
+    return found
+
+
+def plan_probes(mdp: MDP, samples: int = 2) -> tuple[Base, Probes]:
+    """Return the policy to improve on and what to simulate: its pairs as chains, all exact pairs as firsts.
+
+    Where no pair is exact, simulations are noise that costs more than it tells, and nothing is simulated.
+    """
+    exact = exact_pairs(mdp)
+    starts = mdp.start_tours("train")
+    tours, lanes = Tours(starts * 2), Lanes([mdp] * (2 * len(starts)), observes_nodes=False)
+    costs = []
+    for fixed in fixed_pairs(mdp.portfolio):
+        lanes.reset(tours, episode_seeds(0, len(lanes), "best fixed pair"), observe=False)
+        lanes.play(fixed)
+        costs.append(float(lanes.costs.mean()))
+    best = [int(pair) for pair in np.argsort(costs, kind="stable")[:2]]
+    sure = bool(exact[best].all())
+    base = Base(tuple(best) if sure else (best[0],), sure or bool(exact[best[0]]))
+    names = [(one.name, other.name) for one in mdp.portfolio.destroys for other in mdp.portfolio.repairs]
+    if not exact.any():
+        return base, Probes(budget=mdp.budget)
+    order = [pair for pair in np.argsort(costs, kind="stable") if exact[pair]][:_FIRSTS]
+    return base, Probes(
+        tuple(names[pair] for pair in base.pairs),
+        tuple(bool(exact[pair]) for pair in base.pairs),
+        tuple(names[pair] for pair in sorted(order)),
+        samples,
+        mdp.budget,
+    )
+
+
+@compiled
+def _to_the_end(state, tables, pair, settles, left, quota, accepts, longs, floats, lane):
+    """Use a pair for all that is left of the budget; return a code of `contract`.
+
+    If it ``settles``, the first time that it changes nothing is the end.
+    """
+    for later in range(left):
+        before = state.cost
+        set_clock(state.status, left - later, longs, floats, lane)
+        code = apply_pair(state, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts)
+        if code != FINE or (settles and state.cost == before):
+            return code
+    return FINE
+
+
+_wholes = types.Array(types.int64, 1, "C")
+_signature = types.int64(
+    _wholes, state_type, state_type, tables_type, _wholes, types.boolean, _wholes, _wholes, _wholes, types.int64,
+    types.int64, types.int64, types.Array(types.int64, 2, "C"), types.Array(types.float64, 2, "C"), _wholes,
+    types.Array(types.float32, 1, "C"), types.Array(types.float32, 2, "C"),
+)  # fmt: skip
+
+
+def _label(
+    addresses, copy, other, tables, base, settles, chains, exact, firsts, samples, budget, features, longs, floats,
+    which, rows, labels,
+):  # fmt: skip
+    """Write the rows and labels of some lanes; return −1, or the lane where a contract was broken."""
+    pairs, width = tables.n_destroys * tables.n_repairs, len(rows) // max(1, len(which))
+    for number in range(len(which)):
+        lane = which[number]
+        state = state_at(addresses[lane])
+        quota, accepts, left = longs[lane, SCALE], longs[lane, ACCEPTS], longs[lane, LEFT]
+        write_globals(state, features, DESTROY, rows, number * width)
+        if len(chains) > 0:
+            further = number * width + width - (1 + len(firsts)) * (2 + 4 * len(chains))
+            if not write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, left, quota, rows, further):
+                return lane
+        seed_generator(copy, random_word(state))
+        for pair in range(pairs):
+            copy_routes(state, copy)
+            set_clock(copy.status, left, longs, floats, lane)
+            code = apply_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts)
+            least = np.inf
+            for index in range(len(base)):
+                end = copy
+                if len(base) > 1:
+                    end = other
+                    copy_routes(copy, other)
+                if code == FINE:
+                    code = _to_the_end(end, tables, base[index], settles, left - 1, quota, accepts, longs, floats, lane)
+                least = min(least, end.cost)
+            if code != FINE:
+                longs[lane, PHASE] = -code
+                return lane
+            labels[number, pair] = state.cost - least
+    return -1
+
+
+@cache
+def _compiled_label() -> Any:
+    return compile_for(_signature, _label)
+
+
+def label_states(mdp: MDP, base: Base, probes: Probes, count: int, seed: int, features: FeatureSet = RICH) -> Labelled:
+    """Return labelled states from fresh start tours, one of each.
+
+    An episode goes by the base, with some pairs drawn uniformly, to a number of pairs that is drawn for each tour.
+    """
+    rng = np.random.default_rng(named_seed("labelled states", seed))
+    lanes = Lanes([mdp] * min(count, _LANES), observes_nodes=False)
+    copy, other = (new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale) for _ in range(2))
+    destroys, repairs = len(mdp.portfolio.destroys), len(mdp.portfolio.repairs)
+    label, tables = _compiled_label(), mdp.portfolio.tables
+    places = probes.places(mdp.portfolio, "labels")
+    chosen = [places[key] for key in ("chains", "exact", "firsts")]
+    settles = base.exact and mdp.acceptance_name == "always"
+    pairs, width = np.array(base.pairs, np.int64), len(features.globals) + probes.width
+    rows, labels = [], []
+    for _ in range(-(-count // len(lanes))):
+        starts = [mdp.random_start(int(each)) for each in rng.integers(0, 2**62, len(lanes))]
+        lanes.reset(starts, rng.integers(0, 2**63, len(lanes)).astype(np.uint64), observe=False)
+        depths = rng.integers(0, mdp.budget, len(lanes))
+        for depth in range(mdp.budget):
+            which = np.flatnonzero(depths == depth)
+            row, found = (
+                np.zeros(len(which) * width, np.float32),
+                np.zeros((len(which), destroys * repairs), np.float32),
+            )
+            lanes.run(
+                lambda addresses, longs, floats, which=which, row=row, found=found: label(
+                    addresses, copy, other, tables, pairs, settles, *chosen, probes.samples, probes.budget,
+                    features.index, longs, floats, which, row, found,
+                ),
+                "labels",
+                copy,
+            )  # fmt: skip
+            rows.append(row.reshape(len(which), width))
+            labels.append(found)
+            drawn = rng.random(len(lanes)) < EXPLORED
+            pair = np.where(drawn, rng.integers(0, destroys * repairs, len(lanes)), pairs[0])
+            lanes.step(pair // repairs, observe=False)
+            lanes.step(destroys + pair % repairs, observe=False)
+    return Labelled(np.concatenate(rows)[:count], np.concatenate(labels)[:count])

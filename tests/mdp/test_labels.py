@@ -1,0 +1,68 @@
+"""Labelled states: exact pairs are found, labels are what comes, states are fresh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neuralns.mdp.deciding import decision_time
+from neuralns.mdp.labels import Base, exact_pairs, label_states, plan_probes
+from neuralns.mdp.mdp import make_mdp
+from neuralns.selection.features import RICH
+from neuralns.selection.look_ahead import Probes
+from neuralns.selection.uniform import Uniform
+
+MIXED = make_mdp("C101", customers=20, setting="paper", portfolio="random-node,greedy-route,greedy,regret-2")
+RANDOM = make_mdp("C101", customers=20, setting="distance", portfolio="random-node,worst-node,greedy")
+
+
+def test_exact_pairs_are_those_without_chance() -> None:
+    assert exact_pairs(MIXED).tolist() == [False, False, True, True]
+    assert not exact_pairs(RANDOM).any()
+
+
+def test_the_better_of_two_exact_pairs_is_improved_on_and_looked_at() -> None:
+    base, probes = plan_probes(MIXED)
+    assert sorted(base.pairs) == [2, 3]
+    assert base.exact
+    assert set(probes.chains) == set(probes.firsts) == {("greedy-route", "greedy"), ("greedy-route", "regret-2")}
+    assert probes.exact == (True, True)
+
+
+def test_where_nothing_is_exact_nothing_is_simulated() -> None:
+    base, probes = plan_probes(RANDOM)
+    assert len(base.pairs) == 1
+    assert not base.exact
+    assert probes.width == 0
+
+
+def test_labels_of_the_base_are_what_its_chain_gives() -> None:
+    """Where the base is a single exact pair, using it once more and then to the end is its chain."""
+    probes = Probes((("greedy-route", "greedy"),), (True,), (), 1, 10)
+    made = label_states(MIXED, Base((2,), True), probes, 300, 7)
+    budget, cost, end = (made.rows[:, place] for place in (1, 2, len(RICH.globals) + 2))
+    start = made.labels[:, 2] / np.maximum(cost - end, 1e-9)
+    changed = cost - end > 1e-3
+    assert changed.sum() > 100
+    assert np.allclose(start[changed], start[changed].mean(), rtol=0.1), "gains over shares are costs of starts"
+    assert sorted({round(float(each), 3) for each in budget}) == [each / 10 for each in range(1, 11)]
+
+
+def test_the_better_of_two_is_never_worse_than_either() -> None:
+    one, other, both = (
+        label_states(MIXED, Base(pairs, True), Probes(budget=10), 60, 3).labels[:, 2:] for pairs in ((2,), (3,), (2, 3))
+    )
+    # The way to a state is that of the first pair of the base.
+    assert (both >= one - 1e-3).all()
+    assert other.shape == both.shape
+
+
+def test_same_seed_same_labels_other_seed_other_states() -> None:
+    first, same, other = (label_states(RANDOM, Base((0,), False), Probes(), 40, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.rows, same.rows)
+    assert np.array_equal(first.labels, same.labels)
+    assert not np.array_equal(first.rows, other.rows)
+    assert first.labels.shape == (40, 2)
+
+
+def test_decisions_take_time() -> None:
+    assert 0 < decision_time(RANDOM, Uniform(), repeats=50) < 1e-3
