@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.train:
         for name in chosen.problems:
             if not policy_of(PROBLEMS[name]).exists():
-                train_policy(PROBLEMS[name], seconds, 1 if chosen.quick else 2, TRAINING)
+                train_policy(PROBLEMS[name], seconds, 1 if chosen.quick else 6, TRAINING)
     with Store(chosen.out, CsvRows(Run)) as store:
         done = {(each.problem, each.selector, each.seed, each.seconds) for each in store.rows}
         for seed in range(0 if chosen.report else seeds):

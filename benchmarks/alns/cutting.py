@@ -59,9 +59,10 @@ def piece_removal(plan: Plan, rng: np.random.Generator, size: int) -> Plan:
     """Take single pieces out of their beams."""
     chosen = set(rng.choice(PIECES, size, replace=False).tolist())
     beams: list[list[int]] = []
-    missing, count = [], 0
+    missing: list[int] = []
+    count = 0
     for beam in plan.beams:
-        kept = []
+        kept: list[int] = []
         for piece in beam:
             (missing if count in chosen else kept).append(piece)
             count += 1

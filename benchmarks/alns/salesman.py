@@ -66,7 +66,7 @@ def path_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
     """Remove a stretch of the tour."""
     begin = int(rng.integers(NODES))
     turned = tour.order[begin:] + tour.order[:begin]
-    gone = turned[: size]
+    gone = turned[:size]
     rng.shuffle(gone)
     return without(tour, gone)
 
@@ -79,13 +79,13 @@ def worst_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
         before, after = order[place - 1], order[(place + 1) % NODES]
         saved[place] = rows[before][node] + rows[node][after] - rows[before][after]
     ranked = np.argsort(-saved * rng.random(NODES))
-    return without(tour, [order[place] for place in ranked[: size]])
+    return without(tour, [order[place] for place in ranked[:size]])
 
 
 def near_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
     """Remove a node and those nearest to it."""
     centre = int(rng.integers(NODES))
-    gone = np.argsort(tour.points.distances[centre])[: size].tolist()
+    gone = np.argsort(tour.points.distances[centre])[:size].tolist()
     rng.shuffle(gone)
     return without(tour, gone)
 

@@ -93,6 +93,7 @@ class Episodes:
         destroys, repairs = operators_of(make_alns)
         self.portfolio = Names(tuple(destroys), tuple(repairs))
         shape = len(destroys), len(repairs)
+        self.shape = shape
         self.coupling = np.ones(shape, bool) if op_coupling is None else np.asarray(op_coupling, dtype=bool)
         self.pairs = [(int(destroy), int(repair)) for destroy, repair in np.argwhere(self.coupling)]
 
@@ -118,7 +119,7 @@ class Episodes:
         """Return the pair that ends at the least cost on average when it is used in every step."""
         found = np.array([
             [
-                self.play(state, FixedPair(*self.coupling.shape, pair), np.random.default_rng([17, number, turn]))[0]
+                self.play(state, FixedPair(*self.shape, pair), np.random.default_rng([17, number, turn]))[0]
                 for number, state in enumerate(self.training)
                 for turn in range(repeats)
             ]
@@ -130,7 +131,7 @@ class Episodes:
     def agent_named(self, name: str, seed: int = 0, rollouts: int = 8) -> tuple[str, Any]:
         """Return a name for output and a selector: random, best-fixed, fixed:DESTROY,REPAIR, lrw or oracle."""
         if name == "random":
-            return name, LRW(*map(np.ones, self.coupling.shape), self.coupling)
+            return name, LRW(np.ones(self.shape[0]), np.ones(self.shape[1]), self.coupling)
         if name == "lrw":
             return name, train_lrw(
                 self.make_alns, self.training, length=self.budget, make_accept=self.make_accept,
@@ -140,11 +141,11 @@ class Episodes:
             pair = self.best_fixed_pair()
             if name == "oracle":
                 return name, Rollouts(self, pair, rollouts)
-            return f"{name} ({', '.join(self.called(pair))})", FixedPair(*self.coupling.shape, pair)
+            return f"{name} ({', '.join(self.called(pair))})", FixedPair(*self.shape, pair)
         if name.startswith("fixed:"):
             for pair in self.pairs:
                 if name == f"fixed:{','.join(self.called(pair))}":
-                    return name, FixedPair(*self.coupling.shape, pair)
+                    return name, FixedPair(*self.shape, pair)
         raise InputError(f"agent {name!r} is not known; choose {', '.join(AGENTS)} or fixed:DESTROY,REPAIR.")
 
     def called(self, pair: tuple[int, int]) -> tuple[str, str]:
@@ -187,7 +188,9 @@ class Episodes:
         """Evaluate agents and print a line for each: the mean reward with its 95 % interval, mean and least F."""
         found = [self.evaluate(agent, seeds=seeds, rollouts=rollouts) for agent in agents]
         width = max(len(each.agent) for each in found)
-        print(f"{len(self.states)} states, b = {self.budget}, {seeds} seeds; mean F at the start {found[0].start_mean:g}")
+        print(
+            f"{len(self.states)} states, b = {self.budget}, {seeds} seeds; mean F at the start {found[0].start_mean:g}"
+        )
         print(f"{'':{width}}  {'mean reward':>20}  {'mean F at the end':>18}  {'best F':>12}")
         for each in found:
             ci = "" if math.isnan(each.reward_ci) else f" ± {each.reward_ci:.4g}"

@@ -47,8 +47,6 @@ class Settings:
         And then to this power: below 1, often is better than much.
     greed
         0: pairs are drawn from the posterior. Above: in proportion to φ to this power.
-    price
-        1: gains count by the second. 0: by the iteration. Between: by the seconds of an iteration to this power.
     segment
         Iterations for which pairs are drawn by the same probabilities.
     window
@@ -64,14 +62,13 @@ class Settings:
     largest: float = 20.0
     power: float = 0.75
     greed: float = 3.0
-    price: float = 1.0
     segment: float = 5.0
     window: float = 100.0
-    slope: float = 0.01
+    slope: float = 0.002
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            least = {"better": 0.0, "greed": 0.0, "price": 0.0, "segment": 1.0, "slope": 0.0, "window": 1.0}.get(name)
+            least = {"better": 0.0, "greed": 0.0, "segment": 1.0, "slope": 0.0, "window": 1.0}.get(name)
             if not (value > 0.0 if least is None else value >= least) or not math.isfinite(value):
                 bound = "above 0" if least is None else f"at least {least:g}"
                 raise InputError(f"{name} {value} must be a number, {bound}.")
@@ -168,12 +165,12 @@ class Learner:
         # The mean time of the pair: what else the machine did meanwhile says nothing about the pair.
         self.uses[pair] += 1
         self.seconds[pair] += (seconds - self.seconds[pair]) / min(self.uses[pair], 50)
-        price = self.seconds[pair] ** settings.price
+        seconds = self.seconds[pair]
         if self._time == 0.0:
             # Nothing is known yet: gains as often as every tenth time.
-            self._time = 10.0 * price or 1.0
+            self._time = 10.0 * seconds or 1.0
         worth, influence = float(self.known[pair]), float(self.influence[pair])
-        expected = min(1.0, self._came / self._time * price * influence)
+        expected = min(1.0, self._came / self._time * seconds * influence)
         fading = math.exp(-expected / settings.memory)
         self.events *= fading
         self.expected *= fading
@@ -181,7 +178,7 @@ class Learner:
         self.expected[pair] += expected
         keep = 1.0 - 1.0 / settings.window
         self._came = keep * self._came + event
-        self._time = keep * self._time + price * worth * influence
+        self._time = keep * self._time + seconds * worth * influence
         if settings.slope > 0.0 and self.weights is not None and self.steepness is not None:
             error = event - min(1.0, expected * worth)
             self.steepness[pair] += error * error

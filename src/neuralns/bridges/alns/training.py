@@ -179,14 +179,14 @@ def train(
         say(f"disturbing weights in {2 * len(blocks)} runs")
         shifts = [rng.standard_normal(sum(shape)) for _ in blocks]
         taught = candidates[1]
-        tasks = [
+        trials = [
             (search, state, taught.shifted(shape, sign * shift), shape, op_coupling, number)
             for (state, number), shift in zip(blocks, shifts, strict=True)
             for sign in (1, -1)
         ]
-        downwards = downhill(shifts, np.array(call(try_run, tasks)).reshape(-1, 2))
+        downwards = downhill(shifts, np.array(call(try_run, trials)).reshape(-1, 2))
         candidates += [taught.shifted(shape, step * downwards, f"weights moved by {step:g}") for step in STEPS]
-        runs, count = len(manners) + len(tasks), seeds
+        runs, count = len(manners) + len(trials), seeds
         while True:
             blocks = _blocks(initial_states, count, rng)
             say(f"{len(candidates)} candidates, {count} runs each")

@@ -43,13 +43,13 @@ def downhill(disturbances: Sequence[Floats], costs: Floats) -> Floats:
     costs
         Final costs of each pair of runs: with the disturbance, and with its opposite.
 
-    >>> up = [np.array([1.0, 0.0]), np.array([0.0, 1.0])]
-    >>> downhill(up, np.array([[90.0, 110.0], [100.0, 100.0]])).tolist()
-    [1.0, 0.0]
+    >>> up = [np.array([3.0, 0.0]), np.array([0.0, 3.0])]
+    >>> downhill(up, np.array([[97.0, 103.0], [104.0, 96.0]])).tolist()
+    [0.6, -0.8]
     """
     table = np.array(disturbances)
     scale = np.abs(costs).sum(axis=1)
     change = (costs[:, 0] - costs[:, 1]) / np.where(scale == 0, 1.0, scale)
     slope = np.linalg.solve(table.T @ table + np.eye(table.shape[1]), table.T @ change)
-    length = float(np.linalg.norm(slope))
-    return np.zeros(len(slope)) if length == 0.0 else -slope / length
+    down: Floats = np.negative(slope) / max(float(np.linalg.norm(slope)), 1e-300)
+    return down
