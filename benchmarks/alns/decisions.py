@@ -1,4 +1,4 @@
-"""What one decision of the online selector takes, with what is learned from it: 8 by 3 operators, 20 numbers of context.
+"""What a decision of the online selector takes, with what is learned from it: 8 by 3 operators, 20 numbers of context.
 
 python -m benchmarks.alns.decisions [--decisions 20000]
 """
