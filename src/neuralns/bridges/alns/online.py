@@ -7,7 +7,7 @@ Gains are events. That of a pair p in a state with numbers x comes at the rate
 where λ falls with the search for all pairs alike, φ_p is what a pair is worth against the others, and w_p is what the
 state changes about that. An iteration of s seconds is expected to bring λ φ_p exp(w_p · x) s. With S_p the events of a
 pair and E_p those that an average pair would have had in its time, the posterior of φ_p is a gamma distribution; pairs
-are drawn in proportion to a power of its mean, or by a φ drawn from it (Thompson sampling). What all pairs with the same
+are drawn in proportion to a power of its mean, or by a φ drawn from it (Thompson sampling). What all pairs with one
 destroy or repair operator have in common is the prior of each, so that a pair is judged before it has been tried often.
 Both sums fade with the events that come, not with iterations: where gains are rare, memory is long. All this is
 reckoned anew once in a segment of a few iterations.
