@@ -2,7 +2,7 @@
 
 python -m benchmarks.alns.compare [--seconds 1] [--seeds 20] [--out FILE.csv] [--train] [--quick]
 
-Every seed is an instance of its own. Seeds from 0 on are compared; the online selector was tuned on seeds from 1000 on,
+Every seed is an instance of its own. Seeds from 0 on are compared; the online selector was tuned on seeds from 3000 on,
 policies are trained on seeds from 2000 on (``--train`` makes those that are missing). Results are written as they come;
 the same command goes on where it was stopped. Time is that of the processor, so that other work on the machine counts
 for nobody; what deciding costs is part of it.
