@@ -2,7 +2,7 @@
 
 python -m benchmarks.alns.compare [--seconds 1] [--seeds 20] [--out FILE.csv] [--train] [--quick]
 
-Every seed is an instance of its own. Seeds from 0 on are compared; the online selector was tuned on seeds from 1000 on,
+Every seed is an instance of its own. Seeds from 0 on are compared; the online selector was tuned on seeds from 3000 on,
 policies are trained on seeds from 2000 on (``--train`` makes those that are missing). Results are written as they come;
 the same command goes on where it was stopped. Time is that of the processor, so that other work on the machine counts
 for nobody; what deciding costs is part of it.
@@ -171,7 +171,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.train:
         for name in chosen.problems:
             if not policy_of(PROBLEMS[name]).exists():
-                train_policy(PROBLEMS[name], seconds, 1 if chosen.quick else 2, TRAINING)
+                train_policy(PROBLEMS[name], seconds, 1 if chosen.quick else 6, TRAINING)
     with Store(chosen.out, CsvRows(Run)) as store:
         done = {(each.problem, each.selector, each.seed, each.seconds) for each in store.rows}
         for seed in range(0 if chosen.report else seeds):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.alns.problem import Problem, in_two_sizes
+from benchmarks.alns.problem import Problem, in_three_sizes
 
 BEAM = 1000
 PIECES = 600
-FEW, MANY = 0.03, 0.12
 
 
 class Plan:
@@ -28,7 +27,7 @@ class Plan:
 def initial(seed: int) -> Plan:
     """Pieces in the order in which they come, each in the first beam that has room."""
     rng = np.random.default_rng([13, seed])
-    plan = Plan([], rng.integers(80, 481, PIECES).tolist())
+    plan = Plan([], rng.integers(200, 501, PIECES).tolist())
     return first_fit(plan, rng)
 
 
@@ -39,18 +38,37 @@ def without(plan: Plan, gone: list[int]) -> Plan:
     return Plan(kept, [piece for index in gone for piece in plan.beams[index]])
 
 
-def number_of(plan: Plan, share: float) -> int:
-    return max(2, round(share * len(plan.beams)))
+def first_beams(plan: Plan, order: npt.NDArray[np.int64], size: int) -> list[int]:
+    """Return the first beams in an order that hold so many pieces, at least two."""
+    held = np.cumsum([len(plan.beams[index]) for index in order.tolist()])
+    chosen: list[int] = order[: max(2, int(held.searchsorted(size)) + 1)].tolist()
+    return chosen
 
 
-def random_removal(plan: Plan, rng: np.random.Generator, size: float) -> Plan:
-    return without(plan, rng.choice(len(plan.beams), number_of(plan, size), replace=False).tolist())
+def random_removal(plan: Plan, rng: np.random.Generator, size: int) -> Plan:
+    return without(plan, first_beams(plan, rng.permutation(len(plan.beams)), size))
 
 
-def worst_removal(plan: Plan, rng: np.random.Generator, size: float) -> Plan:
+def worst_removal(plan: Plan, rng: np.random.Generator, size: int) -> Plan:
     """Take beams apart that waste most, with some chance in the order."""
     waste = BEAM - np.array(list(map(sum, plan.beams)))
-    return without(plan, np.argsort(-(waste + 1) * rng.random(len(waste)))[: number_of(plan, size)].tolist())
+    return without(plan, first_beams(plan, np.argsort(-(waste + 1) * rng.random(len(waste))), size))
+
+
+def piece_removal(plan: Plan, rng: np.random.Generator, size: int) -> Plan:
+    """Take single pieces out of their beams."""
+    chosen = set(rng.choice(PIECES, size, replace=False).tolist())
+    beams: list[list[int]] = []
+    missing: list[int] = []
+    count = 0
+    for beam in plan.beams:
+        kept: list[int] = []
+        for piece in beam:
+            (missing if count in chosen else kept).append(piece)
+            count += 1
+        if kept:
+            beams.append(kept)
+    return Plan(beams, missing)
 
 
 def first_fit(plan: Plan, rng: np.random.Generator) -> Plan:
@@ -108,6 +126,6 @@ def exact_filling(plan: Plan, rng: np.random.Generator) -> Plan:
 PROBLEM = Problem(
     "cutting",
     initial,
-    in_two_sizes([random_removal, worst_removal], FEW, MANY),
+    in_three_sizes([random_removal, worst_removal, piece_removal], PIECES),
     {"first fit": first_fit, "least waste": least_waste, "exact filling": exact_filling},
 )

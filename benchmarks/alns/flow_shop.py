@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.alns.problem import Problem, in_two_sizes
+from benchmarks.alns.problem import Problem, in_three_sizes
 
 JOBS, MACHINES = 50, 20
-FEW, MANY = 2, 6
 
 
 class Order:
@@ -82,6 +81,11 @@ def adjacent_removal(state: Order, rng: np.random.Generator, size: int) -> Order
     return without(state, gone)
 
 
+def long_removal(state: Order, rng: np.random.Generator, size: int) -> Order:
+    """Remove jobs that take long in all, with some chance in the order."""
+    return without(state, np.argsort(-state.times.sum(axis=1) * rng.random(JOBS))[:size].tolist())
+
+
 def greedy_insertion(state: Order, rng: np.random.Generator) -> Order:
     """Insert each missing job where the makespan grows least."""
     for job in state.missing:
@@ -111,7 +115,7 @@ def insertion_with_local_search(state: Order, rng: np.random.Generator) -> Order
 PROBLEM = Problem(
     "flow shop",
     initial,
-    in_two_sizes([random_removal, adjacent_removal], FEW, MANY),
+    in_three_sizes([random_removal, adjacent_removal, long_removal], JOBS),
     {
         "greedy": greedy_insertion,
         "random": random_insertion,

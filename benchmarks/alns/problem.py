@@ -55,12 +55,15 @@ class Problem:
         return alns
 
 
-def in_two_sizes(operators: Sequence[Callable[..., Any]], few: float, many: float) -> dict[str, Operator]:
-    """Return each destroy operator twice, as one that removes few and one that removes many."""
+def in_three_sizes(operators: Sequence[Callable[..., Any]], parts: int) -> dict[str, Operator]:
+    """Return each destroy operator three times: one that removes few of so many parts (2 %), one some (10 %), one 40 %.
+
+    For 200 parts that is the range from which Ropke and Pisinger (2006) draw how much to remove.
+    """
     return {
         f"{operator.__name__} {label}": update_wrapper(partial(operator, size=size), operator)
         for operator in operators
-        for label, size in (("few", few), ("many", many))
+        for label, size in (("few", max(2, parts // 50)), ("some", parts // 10), ("many", 4 * parts // 10))
     }
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.alns.problem import Problem, in_two_sizes
+from benchmarks.alns.problem import Problem, in_three_sizes
 
 ACTIVITIES, RESOURCES = 90, 4
-FEW, MANY = 6, 20
 
 
 class Project:
@@ -18,7 +17,7 @@ class Project:
         self.durations: list[int] = rng.integers(1, 11, ACTIVITIES).tolist()
         needs = rng.integers(1, 11, (ACTIVITIES, RESOURCES)) * (rng.random((ACTIVITIES, RESOURCES)) < 0.5)
         self.needs: list[list[int]] = needs.tolist()
-        self.capacity: list[int] = np.maximum(needs.max(axis=0), np.round(needs.mean(axis=0) * 5)).astype(int).tolist()
+        self.capacity: list[int] = np.maximum(needs.max(axis=0), np.round(needs.mean(axis=0) * 3)).astype(int).tolist()
         self.before: list[list[int]] = [[] for _ in range(ACTIVITIES)]
         self.after: list[list[int]] = [[] for _ in range(ACTIVITIES)]
         for activity in range(ACTIVITIES - 1):
@@ -184,6 +183,6 @@ def insertion_and_justification(state: Schedule, rng: np.random.Generator) -> Sc
 PROBLEM = Problem(
     "projects",
     initial,
-    in_two_sizes([mobile_removal, idle_removal, segment_removal, random_removal], FEW, MANY),
+    in_three_sizes([mobile_removal, idle_removal, segment_removal, random_removal], ACTIVITIES),
     {"random": random_insertion, "early": early_insertion, "justification": insertion_and_justification},
 )

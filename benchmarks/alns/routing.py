@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.alns.problem import Problem, in_two_sizes
+from benchmarks.alns.problem import Problem, in_three_sizes
 
 CUSTOMERS = 200
-FEW, MANY = 8, 30
 ROUTE_LENGTH = 8
 
 
@@ -118,6 +117,17 @@ def worst_removal(state: Routes, rng: np.random.Generator, size: int) -> Routes:
     return without(state, sorted(saved, key=saved.__getitem__, reverse=True)[:size])
 
 
+def route_removal(state: Routes, rng: np.random.Generator, size: int) -> Routes:
+    """Take whole routes apart, as long as there are not enough."""
+    gone: list[int] = []
+    for index in rng.permutation(len(state.routes)).tolist():
+        gone += state.routes[index]
+        if len(gone) >= size:
+            break
+    rng.shuffle(gone)
+    return without(state, gone)
+
+
 def best_place(state: Routes, node: int, route: list[int]) -> tuple[float, int]:
     rows = state.customers.rows
     row = rows[node]
@@ -130,14 +140,18 @@ def best_place(state: Routes, node: int, route: list[int]) -> tuple[float, int]:
     return best, place
 
 
-def greedy_insertion(state: Routes, rng: np.random.Generator) -> Routes:
-    """Insert each missing customer where it costs least, a route of its own where it fits nowhere."""
+def greedy_insertion(state: Routes, rng: np.random.Generator, blink: float = 0.0) -> Routes:
+    """Insert each missing customer where it costs least, a route of its own where it fits nowhere.
+
+    With a blink, each route is overlooked with that probability.
+    """
     demands, capacity = state.customers.demands, state.customers.capacity
     loads = [state.load(route) for route in state.routes]
     for node in state.missing:
         best, slot, place = 2 * state.customers.rows[0][node], -1, 0
+        seen = rng.random(len(loads)) >= blink if blink else [True] * len(loads)
         for index, route in enumerate(state.routes):
-            if loads[index] + demands[node] <= capacity:
+            if seen[index] and loads[index] + demands[node] <= capacity:
                 cost, where = best_place(state, node, route)
                 if cost < best:
                     best, slot, place = cost, index, where
@@ -149,6 +163,10 @@ def greedy_insertion(state: Routes, rng: np.random.Generator) -> Routes:
             loads[slot] += demands[node]
     state.missing = []
     return state
+
+
+def insertion_with_blinks(state: Routes, rng: np.random.Generator) -> Routes:
+    return greedy_insertion(state, rng, blink=0.1)
 
 
 def regret_insertion(state: Routes, rng: np.random.Generator) -> Routes:
@@ -191,7 +209,7 @@ def regret_insertion(state: Routes, rng: np.random.Generator) -> Routes:
 PROBLEM = Problem(
     "routing",
     initial,
-    in_two_sizes([random_removal, string_removal, near_removal, worst_removal], FEW, MANY),
-    {"greedy": greedy_insertion, "regret": regret_insertion},
+    in_three_sizes([random_removal, string_removal, near_removal, worst_removal, route_removal], CUSTOMERS),
+    {"greedy": greedy_insertion, "greedy with blinks": insertion_with_blinks, "regret": regret_insertion},
     worse=0.02,
 )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from benchmarks.alns.problem import Problem, in_two_sizes
+from benchmarks.alns.problem import Problem, in_three_sizes
 
 NODES = 200
-FEW, MANY = 0.05, 0.2
 
 
 class Points:
@@ -59,20 +58,20 @@ def without(tour: Tour, gone: list[int]) -> Tour:
     return Tour(tour.points, [node for node in tour.order if node not in chosen], gone)
 
 
-def random_removal(tour: Tour, rng: np.random.Generator, size: float) -> Tour:
-    return without(tour, rng.choice(NODES, round(size * NODES), replace=False).tolist())
+def random_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
+    return without(tour, rng.choice(NODES, size, replace=False).tolist())
 
 
-def path_removal(tour: Tour, rng: np.random.Generator, size: float) -> Tour:
+def path_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
     """Remove a stretch of the tour."""
     begin = int(rng.integers(NODES))
     turned = tour.order[begin:] + tour.order[:begin]
-    gone = turned[: round(size * NODES)]
+    gone = turned[:size]
     rng.shuffle(gone)
     return without(tour, gone)
 
 
-def worst_removal(tour: Tour, rng: np.random.Generator, size: float) -> Tour:
+def worst_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
     """Remove nodes whose removal saves most, with some chance in the order."""
     rows, order = tour.points.rows, tour.order
     saved = np.empty(NODES)
@@ -80,13 +79,13 @@ def worst_removal(tour: Tour, rng: np.random.Generator, size: float) -> Tour:
         before, after = order[place - 1], order[(place + 1) % NODES]
         saved[place] = rows[before][node] + rows[node][after] - rows[before][after]
     ranked = np.argsort(-saved * rng.random(NODES))
-    return without(tour, [order[place] for place in ranked[: round(size * NODES)]])
+    return without(tour, [order[place] for place in ranked[:size]])
 
 
-def near_removal(tour: Tour, rng: np.random.Generator, size: float) -> Tour:
+def near_removal(tour: Tour, rng: np.random.Generator, size: int) -> Tour:
     """Remove a node and those nearest to it."""
     centre = int(rng.integers(NODES))
-    gone = np.argsort(tour.points.distances[centre])[: round(size * NODES)].tolist()
+    gone = np.argsort(tour.points.distances[centre])[:size].tolist()
     rng.shuffle(gone)
     return without(tour, gone)
 
@@ -100,6 +99,23 @@ def greedy_insertion(tour: Tour, rng: np.random.Generator) -> Tour:
         for index, after in enumerate(order):
             longer = row[before] + row[after] - rows[before][after]
             if longer < best:
+                best, place = longer, index
+            before = after
+        order.insert(place, node)
+    tour.missing = []
+    return tour
+
+
+def insertion_with_blinks(tour: Tour, rng: np.random.Generator) -> Tour:
+    """Insert each missing node at the best of the places that are not overlooked, one in ten."""
+    rows, order = tour.points.rows, tour.order
+    for node in tour.missing:
+        row = rows[node]
+        seen = rng.random(len(order)) >= 0.1
+        best, place, before = np.inf, 0, order[-1]
+        for index, after in enumerate(order):
+            longer = row[before] + row[after] - rows[before][after]
+            if longer < best and seen[index]:
                 best, place = longer, index
             before = after
         order.insert(place, node)
@@ -131,6 +147,10 @@ def insertion_with_two_opt(tour: Tour, rng: np.random.Generator) -> Tour:
 PROBLEM = Problem(
     "salesman",
     initial,
-    in_two_sizes([random_removal, path_removal, worst_removal, near_removal], FEW, MANY),
-    {"greedy": greedy_insertion, "greedy and 2-opt": insertion_with_two_opt},
+    in_three_sizes([random_removal, path_removal, worst_removal, near_removal], NODES),
+    {
+        "greedy": greedy_insertion,
+        "greedy with blinks": insertion_with_blinks,
+        "greedy and 2-opt": insertion_with_two_opt,
+    },
 )

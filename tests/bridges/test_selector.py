@@ -187,6 +187,23 @@ def test_numbers_that_take_long_are_asked_for_seldom() -> None:
     assert 1 <= len(asked) < 40
 
 
+def test_states_are_looked_at_once_in_a_segment() -> None:
+    asked = []
+
+    class Noted(Lights):
+        def get_context(self) -> Any:
+            asked.append(1)
+            return np.ones(2)
+
+    selector = LearnedSelector(2, 2, clock="iterations", settings=Settings(segment=10))
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        state = Noted(all_on().on)
+        selector.update(state, *selector(rng, state, state), Outcome.REJECT)
+    # Segments grow from 1 to 10 in the first 180 iterations.
+    assert 22 + 40 <= len(asked) <= 22 + 65
+
+
 def test_the_package_imports_without_alns() -> None:
     program = (
         "import sys; sys.modules['alns'] = None; import neuralns, neuralns.cli.app, neuralns.bridges; print('fine')"

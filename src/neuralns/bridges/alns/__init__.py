@@ -4,6 +4,7 @@
 >>> selector = LearnedSelector(num_destroy=3, num_repair=2, seconds=60)
 """
 
+from neuralns.bridges.alns.episodes import Episodes as Episodes
 from neuralns.bridges.alns.headroom import Headroom as Headroom
 from neuralns.bridges.alns.headroom import headroom as headroom
 from neuralns.bridges.alns.online import Settings as Settings

@@ -6,11 +6,11 @@ Gains are events. That of a pair p in a state with numbers x comes at the rate
 
 where λ falls with the search for all pairs alike, φ_p is what a pair is worth against the others, and w_p is what the
 state changes about that. An iteration of s seconds is expected to bring λ φ_p exp(w_p · x) s. With S_p the events of a
-pair and E_p those that an average pair would have had in its time, φ_p is drawn from its posterior, a gamma
-distribution (Thompson sampling): what is little known is tried, and what is known to be worse is left alone. What all
-pairs with the same destroy or repair operator have in common is the prior of each, so that a pair is judged before it
-has been tried often. Both sums fade with the events that come, not with iterations: where gains are rare, memory is
-long.
+pair and E_p those that an average pair would have had in its time, the posterior of φ_p is a gamma distribution; pairs
+are drawn in proportion to a power of its mean, or by a φ drawn from it (Thompson sampling). What all pairs with one
+destroy or repair operator have in common is the prior of each, so that a pair is judged before it has been tried often.
+Both sums fade with the events that come, not with iterations: where gains are rare, memory is long. All this is
+reckoned anew once in a segment of a few iterations.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from neuralns.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 
-_KEPT = 5
-"""Iterations for which what operators have in common is kept: it changes slowly."""
 _REACH = 1.5
 """Most that the state changes the logarithm of what a pair is worth."""
 
@@ -49,6 +47,8 @@ class Settings:
         And then to this power: below 1, often is better than much.
     greed
         0: pairs are drawn from the posterior. Above: in proportion to φ to this power.
+    segment
+        Iterations for which pairs are drawn by the same probabilities.
     window
         Iterations over which λ is a mean.
     slope
@@ -62,12 +62,13 @@ class Settings:
     largest: float = 20.0
     power: float = 0.75
     greed: float = 3.0
+    segment: float = 5.0
     window: float = 100.0
-    slope: float = 0.01
+    slope: float = 0.002
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            least = {"better": 0.0, "greed": 0.0, "slope": 0.0, "window": 1.0}.get(name)
+            least = {"better": 0.0, "greed": 0.0, "segment": 1.0, "slope": 0.0, "window": 1.0}.get(name)
             if not (value > 0.0 if least is None else value >= least) or not math.isfinite(value):
                 bound = "above 0" if least is None else f"at least {least:g}"
                 raise InputError(f"{name} {value} must be a number, {bound}.")
@@ -91,8 +92,12 @@ class Learner:
         self.seconds = [0.0] * pairs
         self.uses = [0] * pairs
         self._came, self._time = 1.0, 0.0
-        self._pooled: Floats | None = None
-        self._age = 0
+        # Of the segment at hand: what is seen, what pairs are worth by that, and sums to draw pairs by.
+        self.numbers = np.zeros(0)
+        self.known, self.influence = np.ones(pairs), np.ones(pairs)
+        self._posterior = (self.known, self.known)
+        self._sums = self.known
+        self._age, self._count = 10**9, 0
 
     def _pool(self) -> Floats:
         """Return what a pair is worth by its operators alone."""
@@ -110,41 +115,49 @@ class Learner:
 
     def worth(self) -> tuple[Floats, Floats]:
         """Return shape and rate of the gamma distribution of each φ."""
-        if self._age >= _KEPT or self._pooled is None:
-            self._pooled = self._pool() * self.settings.prior
-            if self.trust > 0.0:
-                self._pooled += self.trust * self.belief.ravel()
-            self._age = 0
-        self._age += 1
-        return self._pooled + self.events, self.expected + (self.settings.prior + self.trust)
+        pooled = self._pool() * self.settings.prior
+        if self.trust > 0.0:
+            pooled += self.trust * self.belief.ravel()
+        pooled += self.events
+        return pooled, self.expected + (self.settings.prior + self.trust)
 
-    def influence(self, numbers: Floats) -> Floats:
-        """Return exp(w · x) of each pair, within bounds."""
-        if self.weights is None:
-            self.weights = np.zeros((self.events.size, len(numbers)))
-            self.steepness = np.ones(self.events.size)
-        slope = self.weights @ numbers
-        return np.exp(np.minimum(np.maximum(slope, -_REACH, out=slope), _REACH, out=slope), out=slope)
+    @property
+    def due(self) -> bool:
+        """Whether a segment has ended; the first ones are short."""
+        return self._age >= min(self.settings.segment, 1 + self._count // 20)
 
-    def choose(self, rng: np.random.Generator, numbers: Floats) -> tuple[int, float, float]:
-        """Return a pair, its φ as known, and the state's influence on it."""
+    def renew(self, numbers: Floats) -> None:
+        """Begin a segment in a state with the given numbers: find anew how likely each pair is."""
         shape, rate = self.worth()
-        influence = self.influence(numbers) if self.settings.slope > 0.0 or self.weights is not None else None
-        greed = self.settings.greed
-        values = (rng.standard_gamma(shape) if greed == 0.0 else shape) / rate
-        if influence is not None:
-            values *= influence
+        self.numbers = numbers
+        self.known = shape / rate
+        if self.settings.slope > 0.0 or self.weights is not None:
+            if self.weights is None:
+                self.weights = np.zeros((self.events.size, len(numbers)))
+                self.steepness = np.ones(self.events.size)
+            slope = self.weights @ numbers
+            self.influence = np.exp(np.minimum(np.maximum(slope, -_REACH, out=slope), _REACH, out=slope), out=slope)
+        self._posterior = (shape, rate)
+        values = (self.known * self.influence) ** self.settings.greed
         if self.closed is not None:
-            values[self.closed] = -1.0 if greed == 0.0 else 0.0
-        if greed == 0.0:
-            pair = int(values.argmax())
-        else:
-            values **= greed
-            sums = values.cumsum()
-            pair = min(int(sums.searchsorted(rng.random() * sums[-1], side="right")), len(sums) - 1)
-        return pair, float(shape[pair] / rate[pair]), 1.0 if influence is None else float(influence[pair])
+            values[self.closed] = 0.0
+        self._sums = values.cumsum()
+        self._age = 0
 
-    def learn(self, pair: int, worth: float, influence: float, numbers: Floats, event: float, seconds: float) -> None:
+    def draw(self, rng: np.random.Generator) -> int:
+        """Return a pair."""
+        self._age += 1
+        self._count += 1
+        if self.settings.greed == 0.0:
+            shape, rate = self._posterior
+            values = rng.standard_gamma(shape) / rate * self.influence
+            if self.closed is not None:
+                values[self.closed] = -1.0
+            return int(values.argmax())
+        sums = self._sums
+        return min(int(sums.searchsorted(rng.random() * sums[-1], side="right")), len(sums) - 1)
+
+    def learn(self, pair: int, event: float, seconds: float) -> None:
         """Take in what a pair brought in its time."""
         if not self.adapts:
             return
@@ -156,6 +169,7 @@ class Learner:
         if self._time == 0.0:
             # Nothing is known yet: gains as often as every tenth time.
             self._time = 10.0 * seconds or 1.0
+        worth, influence = float(self.known[pair]), float(self.influence[pair])
         expected = min(1.0, self._came / self._time * seconds * influence)
         fading = math.exp(-expected / settings.memory)
         self.events *= fading
@@ -168,4 +182,4 @@ class Learner:
         if settings.slope > 0.0 and self.weights is not None and self.steepness is not None:
             error = event - min(1.0, expected * worth)
             self.steepness[pair] += error * error
-            self.weights[pair] += (settings.slope * error / math.sqrt(self.steepness[pair])) * numbers
+            self.weights[pair] += (settings.slope * error / math.sqrt(self.steepness[pair])) * self.numbers

@@ -75,11 +75,7 @@ class Search:
 
     def operators(self) -> tuple[list[str], list[str]]:
         """Return the names of the destroy and of the repair operators."""
-        alns = self.make_alns(np.random.default_rng(0))
-        names = [name for name, _ in alns.destroy_operators], [name for name, _ in alns.repair_operators]
-        if not all(names):
-            raise InputError("the ALNS has no destroy or no repair operators.")
-        return names
+        return operators_of(self.make_alns)
 
     def run(self, initial: Any, selector: Any, seed: int) -> tuple[float, int]:
         """Return the objective of the best solution found, and the iterations made."""
@@ -87,6 +83,15 @@ class Search:
         alns = self.make_alns(np.random.default_rng(seed))
         result = alns.iterate(initial, selector, self.make_accept(initial), stop)
         return float(result.best_state.objective()), stop.iterations
+
+
+def operators_of(make_alns: MakeAlns) -> tuple[list[str], list[str]]:
+    """Return the names of the destroy and of the repair operators of a user's ALNS."""
+    alns = make_alns(np.random.default_rng(0))
+    names = [name for name, _ in alns.destroy_operators], [name for name, _ in alns.repair_operators]
+    if not all(names):
+        raise InputError("the ALNS has no destroy or no repair operators.")
+    return names
 
 
 def hill_climbing(initial: Any) -> Any:

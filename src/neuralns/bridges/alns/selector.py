@@ -91,7 +91,7 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         self._state: Any = None
         self._seen: Floats | None = None
         self._price = self._credit = 0.0
-        self._asked: tuple[int, float, float, Floats, float, float] | None = None
+        self._asked: tuple[float, float] | None = None
         self._started = 0.0
 
     @classmethod
@@ -115,9 +115,10 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         """Return the indices of a destroy and of a repair operator."""
         begin = time.perf_counter()
         current, so_far = float(curr.objective()), float(best.objective())
-        numbers = self._numbers(begin, curr, current, so_far)
-        pair, worth, influence = self.learner.choose(rng, numbers)
-        self._asked = (pair, worth, influence, numbers, current, so_far)
+        if self.learner.due:
+            self.learner.renew(self._numbers(begin, curr, current, so_far))
+        pair = self.learner.draw(rng)
+        self._asked = (current, so_far)
         self._started = 0.0 if self.clock == "iterations" else CLOCKS[self.clock]()
         self.deciding += time.perf_counter() - begin
         return pair // self.columns, pair % self.columns
@@ -128,9 +129,7 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         begin = time.perf_counter()
         if self._asked is None:
             raise InputError("update() was called before any choice.")
-        pair, worth, influence, numbers, current, so_far = self._asked
-        if pair != d_idx * self.columns + r_idx:
-            pair, worth, influence = d_idx * self.columns + r_idx, 1.0, 1.0
+        current, so_far = self._asked
         self._asked = None
         self._credit += CONTEXT_SHARE * spent
         gain = 0.0
@@ -143,11 +142,11 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
             event = min(gain / (self.status.typical or gain), self.settings.largest) ** self.settings.power
             event *= 1.0 if outcome == _BEST else self.settings.better
         self.status.tell(gain, outcome <= _BETTER, outcome == _BEST)
-        self._learn(pair, worth, influence, numbers, event, spent)
+        self._learn(d_idx * self.columns + r_idx, event, spent)
         self.deciding += time.perf_counter() - begin
 
-    def _learn(self, pair: int, worth: float, influence: float, numbers: Floats, event: float, spent: float) -> None:
-        self.learner.learn(pair, worth, influence, numbers, event, spent)
+    def _learn(self, pair: int, event: float, spent: float) -> None:
+        self.learner.learn(pair, event, spent)
 
     def _see(self, state: Any) -> Floats | None:
         """Return the state's own numbers: those of before while it is the same, or where asking would take too long."""

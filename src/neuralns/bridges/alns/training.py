@@ -19,6 +19,7 @@ from neuralns.bridges.alns.policy import Lesson, write_selector
 from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, hands, hill_climbing
 from neuralns.bridges.alns.selector import LearnedSelector
 from neuralns.bridges.alns.status import STATUS
+from neuralns.bridges.alns.weighing import downhill, shifted
 from neuralns.errors import InputError
 from neuralns.files import check_new, check_writable
 
@@ -29,8 +30,12 @@ EXPLORING = Settings(greed=0.5)
 STATUS_SIZE = 1 + len(STATUS)
 """What is seen before the state's own numbers: a constant, and the status."""
 HORIZONS = (1, 10)
-MANNERS = ((3.0, 10.0), (4.0, 30.0), (6.0, 100.0))
-"""Greed and trust with which a lesson is tried."""
+TRUST = 10.0
+"""Events that a lesson counts for each pair against those of the search at hand."""
+DISTURBED = 8
+"""Pairs of runs with disturbed weights, for each of the seeds of a training."""
+STEPS = (1.5, 3.0, 6.0)
+"""How far weights go in the direction in which cost falls; a disturbance of each weight's logarithm has deviation 1."""
 
 
 class Recorder(LearnedSelector):
@@ -40,9 +45,9 @@ class Recorder(LearnedSelector):
         super().__init__(*args, **options)
         self._kept: list[tuple[int, Floats, float, float]] = []
 
-    def _learn(self, pair: int, worth: float, influence: float, numbers: Floats, event: float, spent: float) -> None:
-        super()._learn(pair, worth, influence, numbers, event, spent)
-        self._kept.append((pair, numbers, event, spent))
+    def _learn(self, pair: int, event: float, spent: float) -> None:
+        super()._learn(pair, event, spent)
+        self._kept.append((pair, self.learner.numbers, event, spent))
 
     def _see(self, state: Any) -> Floats | None:
         # As they come: they are normalised when all are known.
@@ -67,6 +72,11 @@ class Candidate:
     name: str
     settings: Settings
     lesson: Lesson | None = None
+
+    def shifted(self, shape: tuple[int, int], shifts: Floats, name: str = "") -> Candidate:
+        """Return the same with other weights of operators (see `neuralns.bridges.alns.weighing.shifted`)."""
+        assert self.lesson is not None
+        return Candidate(name, self.settings, shifted(self.lesson, shape, shifts))
 
     def selector(self, search: Search, shape: tuple[int, int], coupling: npt.ArrayLike | None) -> LearnedSelector:
         selector = LearnedSelector(*shape, coupling, settings=self.settings, **search.budget)
@@ -113,7 +123,8 @@ def train(
 
     First every initial state is searched from with an online selector and with one that chooses nearly by chance, and
     all that happens is recorded. From the records the worth of each pair is fitted as a function of what a selector
-    sees, over the next iteration and over the next ten. Then several ways to use this race against each other and
+    sees, over the next iteration and over the next ten. Then the weights of operators are disturbed and moved to where
+    the final cost falls (see `neuralns.bridges.alns.weighing`). All that was found so races against each other and
     against the online selector, by the final cost on the initial states with fresh seeds; in each round the worse half
     is dropped and the others are tried twice as often. The best that was taught is saved.
 
@@ -164,7 +175,18 @@ def train(
         ]
         records = call(record_run, tasks)
         candidates = _candidates(records, shape)
-        runs, count = len(blocks), seeds
+        blocks = _blocks(initial_states, DISTURBED * seeds, rng)
+        say(f"disturbing weights in {2 * len(blocks)} runs")
+        shifts = [rng.standard_normal(sum(shape)) for _ in blocks]
+        taught = candidates[1]
+        trials = [
+            (search, state, taught.shifted(shape, sign * shift), shape, op_coupling, number)
+            for (state, number), shift in zip(blocks, shifts, strict=True)
+            for sign in (1, -1)
+        ]
+        downwards = downhill(shifts, np.array(call(try_run, trials)).reshape(-1, 2))
+        candidates += [taught.shifted(shape, step * downwards, f"weights moved by {step:g}") for step in STEPS]
+        runs, count = len(manners) + len(trials), seeds
         while True:
             blocks = _blocks(initial_states, count, rng)
             say(f"{len(candidates)} candidates, {count} runs each")
@@ -213,7 +235,7 @@ def _blocks(states: Sequence[Any], count: int, rng: np.random.Generator) -> list
 
 
 def _candidates(records: Sequence[Record], shape: tuple[int, int]) -> list[Candidate]:
-    """Return the online selector, and lessons of all horizons in all manners."""
+    """Return the online selector, and a lesson of each horizon."""
     own = records[0].seen.shape[1] - STATUS_SIZE
     seen = np.concatenate([record.seen[:, STATUS_SIZE:] for record in records])
     mean, deviation = seen.mean(axis=0), seen.std(axis=0)
@@ -231,12 +253,10 @@ def _candidates(records: Sequence[Record], shape: tuple[int, int]) -> list[Candi
         ]  # fmt: skip
     candidates = [Candidate("online", Settings())]
     for horizon in HORIZONS:
-        slopes = fit(records, shape, horizon)
-        for greed, trust in MANNERS:
-            # A pair's part of what comes over several iterations is small against that of the others.
-            settings = replace(Settings(), greed=greed * (1 if horizon == 1 else 3))
-            lesson = Lesson(slopes, mean, deviation, settings, trust)
-            candidates.append(Candidate(f"horizon {horizon}, greed {greed:g}, trust {trust:g}", settings, lesson))
+        # A pair's part of what comes over several iterations is small against that of the others.
+        settings = replace(Settings(), greed=Settings().greed * (1 if horizon == 1 else 3))
+        lesson = Lesson(fit(records, shape, horizon), mean, deviation, settings, TRUST)
+        candidates.append(Candidate(f"gains over {horizon} iteration{'s' * (horizon > 1)}", settings, lesson))
     return candidates
 
 
