@@ -92,7 +92,7 @@ def test_where_the_dqn_is_above_the_published_one_and_where_it_is_a_tie() -> Non
 @pytest.mark.parametrize("setting", ["paper", "distance"])
 def test_means_of_all_agents(setting: str) -> None:
     assert row_of("docs/paper.md", f"setting `{setting}`") == [
-        f"{mean_of('table1', setting, agent):.1f}" for agent in ("RAN", "LRW", "FIXED", "DQN", "ORACLE")
+        f"{mean_of('table1', setting, agent):.1f}" for agent in ("RAN", "LRW", "FIXED", "DQN", "AHEAD", "ORACLE")
     ]
 
 
@@ -113,6 +113,26 @@ def test_in_how_many_cells_the_dqn_differs_from_the_best_fixed_pair(
     sign = -1 if statistic else 1
     sure = [sign * each.difference > 0 for each in found if each.significant]
     assert row_of("docs/paper.md", name) == [str(len(found)), str(sum(sure)), str(len(sure) - sum(sure))]
+
+
+def test_what_looking_ahead_wins() -> None:
+    page = text_of("docs/paper.md")
+    for setting, names in (("paper", ("`paper`, C", "R", "RC")), ("distance", ("`distance`, C", "R", "RC"))):
+        for instance, name in zip(INSTANCES, names, strict=True):
+            places = [
+                Place("table1", setting, instance, LARGEST, agent) for agent in ("FIXED", "DQN", "AHEAD", "ORACLE")
+            ]
+            figures = [f"{results().cells[place].mean:.1f}" for place in places]
+            figures.append(f"{results().microseconds[places[2]][0]:.1f}")
+            assert f"| {name} | {' | '.join(figures)} |" in page
+        fixed, ahead, oracle = (mean_of("table1", setting, agent) for agent in ("FIXED", "AHEAD", "ORACLE"))
+        assert f"{100 * (ahead - fixed) / (oracle - fixed):.0f} % of the way" in page
+    sure = [
+        place.number < 10
+        for place, each in compare_agents(results().cells, "table1", "paper", "AHEAD", "FIXED").items()
+        if each.significant and each.difference > 0
+    ]
+    assert f"significantly in {sum(sure)} of 24" in page
 
 
 def test_where_the_oracle_is_below_the_best_fixed_pair() -> None:

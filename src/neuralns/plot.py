@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "pdf", "svg")
 
 # Okabe and Ito's colours, told apart with all kinds of colour vision; dashes set apart what is left.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7F7F7F", "#B8A800")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#333333", "#B8A800")
 DARK, PALE = "#222222", "#8C8C8C"
 WINDOW = "#7DBBE3"
 LOAD, ROOM, SHIFT = "#7CC4A8", "#E6F3EE", "#F3F3F3"
@@ -36,7 +36,7 @@ LATE = "#D55E00"
 NAMED_DEPOTS = 12
 """Most depots whose names a map shows."""
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
-MARKERS = "osD^vP"
+MARKERS = "osD^vPX"
 
 Lines = Mapping[str, Sequence[tuple[float, float, float]]]
 """Names of lines, and their points: place, height and half of an interval (NaN for none)."""
