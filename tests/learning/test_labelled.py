@@ -63,6 +63,10 @@ def test_it_is_a_network_among_others(tmp_path: Path) -> None:
         ({"start": "search"}, "start 'search' does not go with network 'ahead'"),
         ({"device": "cuda"}, "device 'cuda' does not go"),
         ({"threads": 2}, "threads 2 does not go"),
+        ({"states": 1}, "states 1 must be at least 4"),
+        ({"epochs": 0}, "epochs 0 must be at least 1"),
+        ({"hidden": (5000,)}, "from 1 to 4096 wide"),
+        ({"margins": ()}, "at least one margin"),
     ],
 )
 def test_what_it_does_not_know_is_refused(changes: dict[str, object], said: str) -> None:

@@ -47,13 +47,13 @@ def test_labels_of_the_base_are_what_its_chain_gives() -> None:
     assert sorted({round(float(each), 3) for each in budget}) == [each / 10 for each in range(1, 11)]
 
 
-def test_the_better_of_two_is_never_worse_than_either() -> None:
-    one, other, both = (
-        label_states(MIXED, Base(pairs, True), Probes(budget=10), 60, 3).labels[:, 2:] for pairs in ((2,), (3,), (2, 3))
+def test_the_better_of_two_is_never_worse_than_the_first() -> None:
+    # The way to a state is that of the first pair of the base, so that the states are the same.
+    one, both = (
+        label_states(MIXED, Base(pairs, True), Probes(budget=10), 500, 3).labels[:, 2:] for pairs in ((2,), (2, 3))
     )
-    # The way to a state is that of the first pair of the base.
     assert (both >= one - 1e-3).all()
-    assert other.shape == both.shape
+    assert (both > one + 1e-3).any()
 
 
 def test_same_seed_same_labels_other_seed_other_states() -> None:

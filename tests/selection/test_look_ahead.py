@@ -164,8 +164,9 @@ def test_policies_are_read_as_what_they_are(tmp_path: Any) -> None:
     policy = read_policy(tmp_path / "mine.policy")
     assert isinstance(policy_selector(policy), LookAhead)
     assert probes_of(policy, "mine") == PROBES
-    with pytest.raises(InputError, match="do not fit its card"):
-        PolicySelector(policy)
+    for each in (policy, policy_for(1, Probes())):
+        with pytest.raises(InputError, match="looks ahead, which takes a LookAhead"):
+            PolicySelector(each)
 
 
 @pytest.mark.parametrize(
@@ -173,6 +174,7 @@ def test_policies_are_read_as_what_they_are(tmp_path: Any) -> None:
     [
         None, {}, {"chains": 3}, {"chains": [["a"]]}, {"chains": [["a", 3]]}, {"exact": []}, {"exact": [1, 0]},
         {"samples": 0}, {"samples": 10**6}, {"samples": True}, {"budget": 0}, {"firsts": [["a", "b"]] * 65},
+        {"samples": 64, "budget": 10**5},
     ],
 )  # fmt: skip
 def test_a_card_that_does_not_say_what_to_simulate_is_refused(wrong: Any) -> None:

@@ -70,7 +70,7 @@ def train(
         typer.Option(metavar="NAME", help="What a pair gives is kept: if improving (the default), always, annealing."),
     ] = None,
     hidden: Annotated[
-        str | None, typer.Option(metavar="a,b", help="Widths of the hidden layers of mlp and small.")
+        str | None, typer.Option(metavar="a,b", help="Widths of the hidden layers of mlp, small and ahead.")
     ] = None,
     graph: Annotated[str | None, typer.Option(metavar="NAME", help="Of gat: complete or nearest.")] = None,
     heads: Annotated[int | None, typer.Option(metavar="H", help="Attention heads of gat.")] = None,

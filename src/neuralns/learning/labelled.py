@@ -17,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from neuralns.errors import InputError
+from neuralns.learning.dqn import MOST_HIDDEN
 from neuralns.learning.networks import MLP, StackedLinear
 from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.labels import Base, Labelled, label_states, plan_probes
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
 from neuralns.selection.features import FeatureSet, features_for
 from neuralns.selection.look_ahead import NETWORK, LookAhead, Probes
+from neuralns.selection.policy import MOST_WIDTH
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.uniform import Uniform
 
@@ -53,6 +56,15 @@ class LabelConfig:
     learning_rate: float = 0.002
     decay: float = 0.0001
     margins: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 1.0)
+
+    def __post_init__(self) -> None:
+        for name, least in (("states", 4), ("epochs", 1), ("batch", 1)):
+            if getattr(self, name) < least:
+                raise InputError(f"{name} {getattr(self, name)} must be at least {least}.")
+        if len(self.hidden) > MOST_HIDDEN or not all(1 <= width <= MOST_WIDTH for width in self.hidden):
+            raise InputError(f"hidden layers {self.hidden} must be up to {MOST_HIDDEN}, from 1 to {MOST_WIDTH} wide.")
+        if not self.margins:
+            raise InputError("a training from labelled states needs at least one margin.")
 
     def as_dict(self) -> dict[str, Any]:
         """Return what was set, as plain values."""

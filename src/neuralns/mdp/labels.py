@@ -19,9 +19,9 @@ from numba import types
 from neuralns.compiled.caching import compile_for, compiled
 from neuralns.compiled.random import random_word, seed_generator
 from neuralns.mdp.baselines import apply_pair
-from neuralns.mdp.lanes import ACCEPTS, LEFT, PHASE, SCALE, Lanes, Tours, set_clock
+from neuralns.mdp.lanes import ACCEPTS, CHOICE, LEFT, PHASE, SCALE, Lanes, Tours, set_clock
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
-from neuralns.operators.contract import FINE
+from neuralns.operators.contract import FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.layout import state_at, state_type
 from neuralns.routes.transfer import copy_routes, new_state
@@ -72,7 +72,8 @@ def exact_pairs(mdp: MDP) -> npt.NDArray[np.bool_]:
 def plan_probes(mdp: MDP, samples: int = 2) -> tuple[Base, Probes]:
     """Return the policy to improve on and what to simulate: its pairs as chains, all exact pairs as firsts.
 
-    Where no pair is exact, simulations are noise that costs more than it tells, and nothing is simulated.
+    Exact pairs are the eight best of them. Where none is, nothing is simulated: chains that are not exact tell too
+    little by themselves.
     """
     exact = exact_pairs(mdp)
     starts = mdp.start_tours("train")
@@ -113,6 +114,15 @@ def _to_the_end(state, tables, pair, settles, left, quota, accepts, longs, float
     return FINE
 
 
+@compiled
+def _blame(longs, lane, code, pair, tables):
+    """Note which operator of a pair broke a contract, and how; return the lane."""
+    longs[lane, PHASE] = -code
+    destroyed = code in (WRONG_QUOTA, WRONG_DESTROY)
+    longs[lane, CHOICE] = pair // tables.n_repairs if destroyed else pair % tables.n_repairs
+    return lane
+
+
 _wholes = types.Array(types.int64, 1, "C")
 _signature = types.int64(
     _wholes, state_type, state_type, tables_type, _wholes, types.boolean, _wholes, _wholes, _wholes, types.int64,
@@ -134,8 +144,11 @@ def _label(
         write_globals(state, features, DESTROY, rows, number * width)
         if len(chains) > 0:
             further = number * width + width - (1 + len(firsts)) * (2 + 4 * len(chains))
-            if not write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, left, quota, rows, further):
-                return lane
+            code, pair = write_ahead(
+                state, copy, tables, chains, exact, firsts, samples, budget, left, quota, rows, further
+            )
+            if code != FINE:
+                return _blame(longs, lane, code, pair, tables)
         seed_generator(copy, random_word(state))
         for pair in range(pairs):
             copy_routes(state, copy)
@@ -151,8 +164,7 @@ def _label(
                     code = _to_the_end(end, tables, base[index], settles, left - 1, quota, accepts, longs, floats, lane)
                 least = min(least, end.cost)
             if code != FINE:
-                longs[lane, PHASE] = -code
-                return lane
+                return _blame(longs, lane, code, pair, tables)
             labels[number, pair] = state.cost - least
     return -1
 
@@ -201,4 +213,6 @@ def label_states(mdp: MDP, base: Base, probes: Probes, count: int, seed: int, fe
             pair = np.where(drawn, rng.integers(0, destroys * repairs, len(lanes)), pairs[0])
             lanes.step(pair // repairs, observe=False)
             lanes.step(destroys + pair % repairs, observe=False)
-    return Labelled(np.concatenate(rows)[:count], np.concatenate(labels)[:count])
+    # Rows are in the order of their depth within a batch: those beyond the count are dropped from anywhere.
+    kept = np.sort(rng.permutation(sum(map(len, rows)))[:count])
+    return Labelled(np.concatenate(rows)[kept], np.concatenate(labels)[kept])

@@ -28,8 +28,9 @@ ABOUT_AGENTS = (
     "DQN: the learned policy. A multi-layer perceptron, or the graph attention network (GNN) where instances grow.",
     "AHEAD: ours. A network that chooses pairs, learned from states labelled by simulation (one round of policy "
     "improvement on FIXED). Where some pairs always give the same from the same routes, which is at |D| ≥ 10, it also "
-    "simulates them to the end of the budget before each decision, and sees what comes of it; the paper's agents look "
-    "at the state only. The seeds of a cell share its labelled states, and each learns from a half of them.",
+    "simulates FIXED to the end of the budget before each decision, after each of those pairs too, and sees what comes "
+    "of it; the paper's agents look at the state only. The seeds of a cell share its labelled states, and each learns "
+    "from a half of them.",
     "LRW: the roulette wheel learned beforehand on the training tours; RAN: uniform random selection; CRW: the classic "
     "roulette wheel, which adapts during ALNS.",
     "FIXED: the best single pair of a destroy and a repair operator, found on the training tours and always used.",

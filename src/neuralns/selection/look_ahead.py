@@ -63,6 +63,8 @@ _STREAM = np.uint64(20)
 """Seed of the simulations."""
 _MOST = 64
 """Most chains, firsts and samples that a file may ask for."""
+_MOST_PAIRS = 10**5
+"""Most pairs that a decision may simulate."""
 
 Pair = tuple[str, str]
 
@@ -136,7 +138,8 @@ def probes_of(policy: Policy, name: str) -> Probes:
         and all(isinstance(each, bool) for each in exact)
         and all(type(entry.get(key)) is int for key in ("samples", "budget"))
         and 1 <= entry["samples"] <= _MOST
-        and 1 <= entry["budget"] <= 10**6
+        and entry["budget"] >= 1
+        and (1 + len(firsts)) * (1 + len(chains)) * entry["samples"] * entry["budget"] <= _MOST_PAIRS
     ):
         pairs = [tuple((one, other) for one, other in each) for each in (chains, firsts)]
         return Probes(pairs[0], tuple(exact), pairs[1], entry["samples"], entry["budget"])
@@ -166,12 +169,13 @@ def keep_pair(state, tables, pair, quota):
 
 @compiled
 def _follow(copy, tables, pair, left, quota, exact):
-    """Repeat a pair; return after how many F last fell, or −1 where an operator broke its contract."""
+    """Repeat a pair; return after how many F last fell, or less a code of `contract`, where one was broken."""
     used = 0
     for number in range(left):
         before = copy.cost
-        if keep_pair(copy, tables, pair, quota) != FINE:
-            return -1
+        code = keep_pair(copy, tables, pair, quota)
+        if code != FINE:
+            return -code
         if copy.cost < before:
             used = number + 1
         elif exact and copy.cost == before:
@@ -181,7 +185,7 @@ def _follow(copy, tables, pair, left, quota, exact):
 
 @compiled
 def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, left, quota, out, base):
-    """Write what simulations from complete routes give; return whether all operators kept their contracts."""
+    """Write what simulations from complete routes give; return a code of `contract`, and the pair that broke one."""
     width = _FIRST + _CHAIN * len(chains)
     start, root = max(state.status.start, 1e-300), np.sqrt(np.float64(state.customers))
     for place in range(base, base + (1 + len(firsts)) * width):
@@ -195,14 +199,15 @@ def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, lef
                 copy_routes(state, copy)
                 pairs = left
                 if first >= 0 and pairs > 0:
-                    if keep_pair(copy, tables, firsts[first], quota) != FINE:
-                        return False
+                    code = keep_pair(copy, tables, firsts[first], quota)
+                    if code != FINE:
+                        return code, firsts[first]
                     pairs -= 1
                 out[place] = (state.cost - copy.cost) / start
                 out[place + 1] = (state.n_routes - copy.n_routes) / root
                 used = _follow(copy, tables, chains[index], pairs, quota, exact[index] != 0)
                 if used < 0:
-                    return False
+                    return -used, chains[index]
                 to = place + _FIRST + _CHAIN * index
                 out[to] += copy.cost / start / count
                 out[to + 1] += (1.0 if copy.n_routes == 1 else 0.0) / count
@@ -211,8 +216,8 @@ def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, lef
         if first < 0:
             for index in range(len(chains)):
                 if exact[index] != 0 and out[place + _FIRST + _CHAIN * index + 1] > 0.0:
-                    return True
-    return True
+                    return FINE, np.int64(0)
+    return FINE, np.int64(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +254,7 @@ class LookAhead(PolicySelector):
 
     @property
     def uses_history(self) -> bool:
-        return True
+        return False
 
     def start(self, portfolio: Portfolio, customers: int = 1, instance: Instance | None = None) -> Struct:
         """Return the memory for searches and episodes on an instance; without one it serves no more than a check."""
@@ -270,7 +275,7 @@ class LookAhead(PolicySelector):
         scratch = weights.size + sizes[0]
         numbers = np.zeros(scratch + 2 * max(sizes), np.float32)
         numbers[: weights.size] = weights
-        most = min(instance.customers, MOST_REMOVED)
+        most = min(instance.customers, max(MOST_REMOVED, self.made_with() or 0))
         return self.new_memory(
             temperature=self.temperature, every=self.every, turn=0, last=np.zeros(2, np.int64),
             counts=np.array([len(pairs), 0]), outputs=np.array(pairs), features=features.index, nodes=0,
@@ -310,10 +315,11 @@ def _choose_ahead(memory, state, phase):
     write_globals(state, memory.features, phase, numbers, row)
     if len(memory.chains) > 0:
         left = max(np.int64(1), np.int64(np.rint(state.status.left * memory.budget)))
-        if not write_ahead(
+        code, _ = write_ahead(
             state, memory.copy, memory.tables, memory.chains, memory.exact, memory.firsts, memory.samples,
             memory.budget, left, min(state.status.quota, memory.most), numbers, row + memory.globals,
-        ):  # fmt: skip
+        )  # fmt: skip
+        if code != FINE:
             return -1
     pair = pick(memory, forward(memory), state, DESTROY)
     memory.last[DESTROY] = pair // memory.repairs

@@ -82,6 +82,8 @@ class PolicySelector(Selector):
 
     def __post_init__(self) -> None:
         self._check_choices()
+        if self.policy.network == "ahead":
+            raise InputError(f"{self.name}: looks ahead, which takes a LookAhead (or policy_selector) to do.")
         layers_of(self.policy, self.name)
 
     def _check_choices(self) -> None:

@@ -136,15 +136,15 @@ def new_memory_of(selector: Selector, portfolio: Portfolio, customers: int, inst
     One that simulates has to know the instance, unless the memory is for a check alone.
     """
     taken = inspect.signature(selector.start)
+    further = (instance,) if selector.simulates else ()
     try:
-        taken.bind(portfolio, customers)
+        taken.bind(portfolio, customers, *further)
     except TypeError:
         raise OperatorError(
             f"selector {selector.name!r}: 'start' takes ({', '.join(('self', *taken.parameters))}), but has to take "
             "(self, portfolio, customers)."
         ) from None
     try:
-        further = (instance,) if selector.simulates else ()
         memory: Any = selector.start(portfolio, customers, *further)
     except NeuralnsError:
         raise
