@@ -18,7 +18,7 @@ import numpy.typing as npt
 import torch
 
 from neuralns.errors import InputError
-from neuralns.learning.dqn import MOST_HIDDEN
+from neuralns.learning.dqn import MOST_HIDDEN, Config
 from neuralns.learning.networks import MLP, StackedLinear
 from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.labels import Base, Labelled, label_states, plan_probes
@@ -30,9 +30,6 @@ from neuralns.selection.policy_file import Policy
 from neuralns.selection.uniform import Uniform
 
 torch.set_num_threads(1)
-
-REWARD_SCALE = 2.5
-"""What an episode of random choices is worth in the units of the outputs, as in the training of other networks."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +94,11 @@ def train_labelled(
     say("fitting ...")
     fits = _fit([made if len(seeds) == 1 else _half(made, seed) for seed in seeds], seeds, config)
     random = max(1e-9, evaluate(mdp, Uniform(), tours="validate", seeds=2).reward_mean)
+    # As for other networks: so much is an episode of random choices worth in the units of the outputs.
+    worth = Config().reward_scale
     say("choosing margins on the validation tours ...")
     return {
-        seed: _with_margin(mdp, base, probes, features, layers, scale * REWARD_SCALE / random, config, seed, card)
+        seed: _with_margin(mdp, base, probes, features, layers, scale * worth / random, config, seed, card)
         for seed, (layers, scale) in zip(seeds, fits, strict=True)
     }
 
@@ -167,38 +166,37 @@ def _with_margin(
     card: dict[str, Any],
 ) -> Policy:
     """Return the policy whose margin does best on the validation tours."""
+    entries = {
+        "network": NETWORK,
+        "operators": {
+            "destroy": [entry.name for entry in mdp.portfolio.destroys],
+            "repair": [entry.name for entry in mdp.portfolio.repairs],
+        },
+        "features": {"name": features.name, "version": features.version},
+        "look_ahead": probes.as_dict(),
+        "nodes": mdp.instance.customers + 1,
+        "setting": mdp.setting,
+        "instances": [mdp.instance.name],
+        "sizes": [mdp.instance.customers],
+        "scale": mdp.scale,
+        "budget": mdp.budget,
+        "acceptance": mdp.acceptance_name,
+        "training": config.as_dict(),
+        "seed": seed,
+        **card,
+    }
     found = []
     for margin in config.margins:
         weight, bias = layers[-1]
         shifted = bias - np.float32(margin)
         shifted[:, base.pairs[0]] += np.float32(margin)
         numbers = [*layers[:-1], (weight * np.float32(unit), shifted * np.float32(unit))]
-        entries = {
-            "network": NETWORK,
-            "operators": {
-                "destroy": [entry.name for entry in mdp.portfolio.destroys],
-                "repair": [entry.name for entry in mdp.portfolio.repairs],
-            },
-            "features": {"name": features.name, "version": features.version},
-            "look_ahead": probes.as_dict(),
-            "nodes": mdp.instance.customers + 1,
-            "setting": mdp.setting,
-            "instances": [mdp.instance.name],
-            "sizes": [mdp.instance.customers],
-            "scale": mdp.scale,
-            "budget": mdp.budget,
-            "acceptance": mdp.acceptance_name,
-            "training": config.as_dict(),
-            "margin": margin,
-            "seed": seed,
-            **card,
-        }
         tensors = {
             f"layers.{number}.{part}": values
             for number, layer in enumerate(numbers)
             for part, values in zip(("weight", "bias"), layer, strict=True)
         }
-        policy = Policy(entries, tensors)
+        policy = Policy({**entries, "margin": margin}, tensors)
         score = evaluate(mdp, LookAhead(policy, 0.0), tours="validate", episodes=SET_SIZE, seeds=2).reward_mean
-        found.append((score, Policy({**entries, "validation_reward": score}, tensors)))
+        found.append((score, Policy({**policy.card, "validation_reward": score}, tensors)))
     return max(found, key=lambda entry: entry[0])[1]

@@ -28,17 +28,21 @@ ROLLOUTS = 60
 
 def best_fixed_pair(mdp: MDP, repeats: int = 4) -> Fixed:
     """Return the pair that gains most on the training tours when it is used in every step."""
+    return fixed_pairs(mdp.portfolio)[int(np.argmin(costs_of_fixed_pairs(mdp, repeats)))]
+
+
+def costs_of_fixed_pairs(mdp: MDP, repeats: int) -> list[float]:
+    """Return the mean final F on the training tours, each so many times, with each pair used in every step."""
     starts = mdp.start_tours("train") * repeats
     seeds = episode_seeds(0, len(starts), "best fixed pair")
     tours = Tours(starts)
     lanes = Lanes([mdp] * len(starts), observes_nodes=False)
-    pairs = fixed_pairs(mdp.portfolio)
     costs = []
-    for pair in pairs:
+    for pair in fixed_pairs(mdp.portfolio):
         lanes.reset(tours, seeds, observe=False)
         lanes.play(pair)
         costs.append(float(lanes.costs.mean()))
-    return pairs[int(np.argmin(costs))]
+    return costs
 
 
 def train_roulette(

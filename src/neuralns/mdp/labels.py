@@ -18,7 +18,7 @@ from numba import types
 
 from neuralns.compiled.caching import compile_for, compiled
 from neuralns.compiled.random import random_word, seed_generator
-from neuralns.mdp.baselines import apply_pair
+from neuralns.mdp.baselines import apply_pair, costs_of_fixed_pairs
 from neuralns.mdp.lanes import ACCEPTS, CHOICE, LEFT, PHASE, SCALE, Lanes, Tours, set_clock
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
 from neuralns.operators.contract import FINE, WRONG_DESTROY, WRONG_QUOTA
@@ -26,8 +26,7 @@ from neuralns.operators.portfolio import tables_type
 from neuralns.routes.layout import state_at, state_type
 from neuralns.routes.transfer import copy_routes, new_state
 from neuralns.selection.features import RICH, FeatureSet, write_globals
-from neuralns.selection.fixed import fixed_pairs
-from neuralns.selection.look_ahead import Probes, write_ahead
+from neuralns.selection.look_ahead import CHAIN, FIRST, Probes, write_ahead
 from neuralns.selection.selector import DESTROY
 
 EXPLORED = 0.15
@@ -76,20 +75,14 @@ def plan_probes(mdp: MDP, samples: int = 2) -> tuple[Base, Probes]:
     little by themselves.
     """
     exact = exact_pairs(mdp)
-    starts = mdp.start_tours("train")
-    tours, lanes = Tours(starts * 2), Lanes([mdp] * (2 * len(starts)), observes_nodes=False)
-    costs = []
-    for fixed in fixed_pairs(mdp.portfolio):
-        lanes.reset(tours, episode_seeds(0, len(lanes), "best fixed pair"), observe=False)
-        lanes.play(fixed)
-        costs.append(float(lanes.costs.mean()))
-    best = [int(pair) for pair in np.argsort(costs, kind="stable")[:2]]
+    ranked = [int(pair) for pair in np.argsort(costs_of_fixed_pairs(mdp, 2), kind="stable")]
+    best = ranked[:2]
     sure = bool(exact[best].all())
     base = Base(tuple(best) if sure else (best[0],), sure or bool(exact[best[0]]))
     names = [(one.name, other.name) for one in mdp.portfolio.destroys for other in mdp.portfolio.repairs]
     if not exact.any():
         return base, Probes(budget=mdp.budget)
-    order = [pair for pair in np.argsort(costs, kind="stable") if exact[pair]][:_FIRSTS]
+    order = [pair for pair in ranked if exact[pair]][:_FIRSTS]
     return base, Probes(
         tuple(names[pair] for pair in base.pairs),
         tuple(bool(exact[pair]) for pair in base.pairs),
@@ -143,7 +136,7 @@ def _label(
         quota, accepts, left = longs[lane, SCALE], longs[lane, ACCEPTS], longs[lane, LEFT]
         write_globals(state, features, DESTROY, rows, number * width)
         if len(chains) > 0:
-            further = number * width + width - (1 + len(firsts)) * (2 + 4 * len(chains))
+            further = number * width + width - (1 + len(firsts)) * (FIRST + CHAIN * len(chains))
             code, pair = write_ahead(
                 state, copy, tables, chains, exact, firsts, samples, budget, left, quota, rows, further
             )

@@ -58,7 +58,8 @@ from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import DESTROY, MOST_REMOVED, REPAIR, Selector, compile_selector, memory_type
 
 NETWORK = "ahead"
-_FIRST, _CHAIN = 2, 4
+FIRST, CHAIN = 2, 4
+"""Numbers of a first, and of each chain after it."""
 _STREAM = np.uint64(20)
 """Seed of the simulations."""
 _MOST = 64
@@ -94,7 +95,7 @@ class Probes:
     @property
     def width(self) -> int:
         """How many numbers the simulations give."""
-        return (1 + len(self.firsts)) * (_FIRST + _CHAIN * len(self.chains)) if self.chains else 0
+        return (1 + len(self.firsts)) * (FIRST + CHAIN * len(self.chains)) if self.chains else 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the card of a policy says."""
@@ -186,7 +187,7 @@ def _follow(copy, tables, pair, left, quota, exact):
 @compiled
 def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, left, quota, out, base):
     """Write what simulations from complete routes give; return a code of `contract`, and the pair that broke one."""
-    width = _FIRST + _CHAIN * len(chains)
+    width = FIRST + CHAIN * len(chains)
     start, root = max(state.status.start, 1e-300), np.sqrt(np.float64(state.customers))
     for place in range(base, base + (1 + len(firsts)) * width):
         out[place] = np.float32(0.0)
@@ -208,14 +209,14 @@ def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, lef
                 used = _follow(copy, tables, chains[index], pairs, quota, exact[index] != 0)
                 if used < 0:
                     return -used, chains[index]
-                to = place + _FIRST + _CHAIN * index
+                to = place + FIRST + CHAIN * index
                 out[to] += copy.cost / start / count
                 out[to + 1] += (1.0 if copy.n_routes == 1 else 0.0) / count
                 out[to + 2] += copy.n_routes / root / count
                 out[to + 3] += used / (count * np.float64(budget))
         if first < 0:
             for index in range(len(chains)):
-                if exact[index] != 0 and out[place + _FIRST + _CHAIN * index + 1] > 0.0:
+                if exact[index] != 0 and out[place + FIRST + CHAIN * index + 1] > 0.0:
                     return FINE, np.int64(0)
     return FINE, np.int64(0)
 
@@ -251,10 +252,6 @@ class LookAhead(PolicySelector):
     @property
     def remembers(self) -> bool:
         return True
-
-    @property
-    def uses_history(self) -> bool:
-        return False
 
     def start(self, portfolio: Portfolio, customers: int = 1, instance: Instance | None = None) -> Struct:
         """Return the memory for searches and episodes on an instance; without one it serves no more than a check."""

@@ -99,7 +99,8 @@ class PolicySelector(Selector):
     @property
     def uses_history(self) -> bool:
         """Whether its features read the search's memory."""
-        return self.policy.network != "small" and features_of(self.policy, self.name).uses_history
+        # It is a feature of nodes.
+        return self.policy.network in ("mlp", "gat") and features_of(self.policy, self.name).uses_history
 
     def made_for(self) -> tuple[str, ...]:
         return *self.policy.destroys, *self.policy.repairs
