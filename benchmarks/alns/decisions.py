@@ -13,6 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.bridges.alns import LearnedSelector
+from neuralns.bridges.alns.policy import ValueLesson
+from neuralns.bridges.alns.q_learning import QLearner
+from neuralns.bridges.alns.recording import STATUS_SIZE
 
 DESTROYS, REPAIRS, NUMBERS = 8, 3, 20
 
@@ -30,10 +33,16 @@ class State:
         return self.numbers
 
 
-def microseconds(decisions: int) -> float:
+def by_q_learning() -> LearnedSelector:
+    """Return a selector whose network has the size that `neuralns.bridges.alns.train` gives it."""
+    layers = QLearner(STATUS_SIZE + NUMBERS, np.ones((DESTROYS, REPAIRS), bool), 1).layers
+    lesson = ValueLesson(layers, np.zeros(NUMBERS), np.ones(NUMBERS), 5.0, 0.1)
+    return lesson.teach(LearnedSelector(DESTROYS, REPAIRS, seconds=60))
+
+
+def microseconds(selector: LearnedSelector, decisions: int) -> float:
     """Return the mean over decisions of which every tenth finds a new best."""
     rng = np.random.default_rng(1)
-    selector = LearnedSelector(DESTROYS, REPAIRS, seconds=60)
     context = rng.normal(size=(50, NUMBERS))
     current = State(1e6, context[0])
     begin = time.process_time()
@@ -50,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=20_000)
     chosen = parser.parse_args(arguments)
-    print(f"{microseconds(chosen.decisions):.1f} µs a decision")
+    online = LearnedSelector(DESTROYS, REPAIRS, seconds=60)
+    for name, selector in (("online", online), ("by Q-learning", by_q_learning())):
+        print(f"{microseconds(selector, chosen.decisions):.1f} µs a decision, {name}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,19 @@ import numpy as np
 import pytest
 
 from bridges.toy import PlainLights, all_on, make_alns
-from neuralns.bridges.alns import LearnedSelector, train
+from neuralns.bridges.alns import LearnedSelector, q_learning, train
 from neuralns.bridges.alns.fitting import Record, fit
-from neuralns.bridges.alns.policy import read_lesson
+from neuralns.bridges.alns.policy import Lesson, read_lesson
 from neuralns.errors import InputError
 from neuralns.experiments.executors import ProcessPool
 from neuralns.selection.policy_file import Policy, read_policy, write_policy
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quickly() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(q_learning, "STEPS", 200)
+        yield
 
 
 def trained(path: Path, **options: Any) -> Any:
@@ -31,6 +39,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_learns_which_pair_is_worth_most(policy: Path) -> None:
     lesson, _ = read_lesson(policy)
+    assert isinstance(lesson, Lesson)
     assert lesson.slopes[:, 0].argmax() == 3
 
 
@@ -39,6 +48,7 @@ def test_the_card_says_what_it_is_for(policy: Path) -> None:
     assert card["operators"] == {"destroy": ["nothing", "one"], "repair": ["by_chance", "off"]}
     assert card["features"][:2] == ["1", "share"]
     assert card["features"][-1] == "context 2"
+    assert card["training"]["learned"].startswith(("gains over", "weights moved", "Q-learning"))
     assert (card["training"]["iterations"], card["training"]["states"]) == (40, 1)
 
 
@@ -76,6 +86,9 @@ def test_states_without_numbers_and_couplings(tmp_path: Path) -> None:
     selector = LearnedSelector.load(tmp_path / "a.policy")
     assert (selector.op_coupling == coupling).all()
     assert selector.iterations == 20
+    selector(np.random.default_rng(1), states[0], states[0])
+    with pytest.raises(InputError, match="gave 3 numbers, but 0 before"):
+        LearnedSelector.load(tmp_path / "a.policy")(np.random.default_rng(1), all_on(), all_on())
 
 
 def test_the_fit_finds_rates_and_what_they_depend_on() -> None:

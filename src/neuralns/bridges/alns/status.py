@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float64]
 
 STATUS = ("share", "gap", "won", "stuck", "success", "falling")
 """Names of the numbers of the status, in order."""
-_LIMIT = 3.0
+LIMIT = 3.0
 """Normalised numbers lie within this many standard deviations."""
 _ALWAYS, _SELDOM = 50, 10
 """All of the first numbers count for their mean and deviation, then every tenth."""
@@ -80,6 +80,8 @@ class Context:
         self.count = 0
         self._turn = 0
         self.fixed = mean is not None
+        self.told: Floats = np.empty(0)
+        """The last numbers, as they came."""
         self._inverse: Floats = np.ones(1) if deviation is None else 1.0 / (deviation + 1e-12)
 
     @property
@@ -104,6 +106,7 @@ class Context:
             self.mean, self.square = values.copy(), np.zeros(len(values))
         elif len(values) != len(self.mean):
             raise InputError(f"get_context() gave {len(values)} numbers, but {len(self.mean)} before.")
+        self.told = values
         # Numbers that have been seen often hardly change their mean any more.
         if not self.fixed and (self.count < _ALWAYS or self._turn % _SELDOM == 0):
             self.count += 1
@@ -115,4 +118,4 @@ class Context:
         self._turn += 1
         normal = values - self.mean
         normal *= self._inverse
-        return np.minimum(np.maximum(normal, -_LIMIT, out=normal), _LIMIT, out=normal)
+        return np.minimum(np.maximum(normal, -LIMIT, out=normal), LIMIT, out=normal)

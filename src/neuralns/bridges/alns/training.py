@@ -15,20 +15,21 @@ import numpy.typing as npt
 from neuralns import __version__
 from neuralns.bridges.alns.fitting import Record, fit
 from neuralns.bridges.alns.online import Settings
-from neuralns.bridges.alns.policy import Lesson, write_selector
+from neuralns.bridges.alns.policy import Lesson, ValueLesson, write_selector
+from neuralns.bridges.alns.q_learning import QLearner
+from neuralns.bridges.alns.recording import Recorder, normalised, spread
 from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, hands, hill_climbing
 from neuralns.bridges.alns.selector import LearnedSelector
-from neuralns.bridges.alns.status import STATUS
 from neuralns.bridges.alns.weighing import downhill, shifted
 from neuralns.errors import InputError
 from neuralns.files import check_new, check_writable
 
 Floats = npt.NDArray[np.float64]
 
-EXPLORING = Settings(greed=0.5)
-"""How half of the recorded runs choose: nearly by chance, so that every pair is seen in every state."""
-STATUS_SIZE = 1 + len(STATUS)
-"""What is seen before the state's own numbers: a constant, and the status."""
+RECORDED = (Settings(greed=0.5, segment=1.0), Settings(segment=1.0))
+"""How recorded runs choose, in turn: nearly by chance, so that every pair is seen in every state, and online."""
+PLAYED, EXPLORATION = 0.3, 0.1
+"""Share of pairs by chance in recorded runs with what Q-learning has found so far, and in its policy."""
 HORIZONS = (1, 10)
 TRUST = 10.0
 """Events that a lesson counts for each pair against those of the search at hand."""
@@ -38,48 +39,20 @@ STEPS = (1.5, 3.0, 6.0)
 """How far weights go in the direction in which cost falls; a disturbance of each weight's logarithm has deviation 1."""
 
 
-class Recorder(LearnedSelector):
-    """A selector that keeps what it saw and what came of it."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._kept: list[tuple[int, Floats, float, float]] = []
-
-    def _learn(self, pair: int, event: float, spent: float) -> None:
-        super()._learn(pair, event, spent)
-        self._kept.append((pair, self.learner.numbers, event, spent))
-
-    def _see(self, state: Any) -> Floats | None:
-        # As they come: they are normalised when all are known.
-        self.context.numbers(state)
-        tell = getattr(state, "get_context", None)
-        return None if tell is None else np.asarray(tell(), dtype=np.float64)
-
-    def record(self) -> Record:
-        pairs, numbers, events, seconds = zip(*self._kept, strict=True)
-        # Single times are noisy; those of a pair differ little from each other.
-        mean = np.array(seconds)
-        chosen = np.array(pairs)
-        for pair in np.unique(chosen):
-            mean[chosen == pair] = mean[chosen == pair].mean()
-        return Record(chosen, np.stack(numbers), np.array(events), mean)
-
-
 @dataclass(frozen=True)
 class Candidate:
     """A way to choose that is tried: how it learns, and what it was taught, if anything."""
 
     name: str
     settings: Settings
-    lesson: Lesson | None = None
+    lesson: Lesson | ValueLesson | None = None
 
     def shifted(self, shape: tuple[int, int], shifts: Floats, name: str = "") -> Candidate:
         """Return the same with other weights of operators (see `neuralns.bridges.alns.weighing.shifted`)."""
-        assert self.lesson is not None
+        assert isinstance(self.lesson, Lesson)
         return Candidate(name, self.settings, shifted(self.lesson, shape, shifts))
 
-    def selector(self, search: Search, shape: tuple[int, int], coupling: npt.ArrayLike | None) -> LearnedSelector:
-        selector = LearnedSelector(*shape, coupling, settings=self.settings, **search.budget)
+    def teach(self, selector: LearnedSelector) -> LearnedSelector:
         return selector if self.lesson is None else self.lesson.teach(selector)
 
 
@@ -97,7 +70,7 @@ class Trained:
         How many runs were made.
     """
 
-    lesson: Lesson
+    lesson: Lesson | ValueLesson
     standings: tuple[tuple[str, float], ...]
     runs: int
 
@@ -123,10 +96,12 @@ def train(
 
     First every initial state is searched from with an online selector and with one that chooses nearly by chance, and
     all that happens is recorded. From the records the worth of each pair is fitted as a function of what a selector
-    sees, over the next iteration and over the next ten. Then the weights of operators are disturbed and moved to where
-    the final cost falls (see `neuralns.bridges.alns.weighing`). All that was found so races against each other and
-    against the online selector, by the final cost on the initial states with fresh seeds; in each round the worse half
-    is dropped and the others are tried twice as often. The best that was taught is saved.
+    sees, over the next iteration and over the next ten, and a network learns the value of all that follows a pair by
+    Q-learning, then plays as many runs and learns on from them (see `neuralns.bridges.alns.q_learning`). Then the
+    weights of operators are disturbed and moved to where the final cost falls (see `neuralns.bridges.alns.weighing`).
+    All that was found so races against each other and against the online selector, by the final cost on the initial
+    states with fresh seeds; in each round the worse half is dropped and the others are tried twice as often. The best
+    that was taught is saved.
 
     Parameters
     ----------
@@ -164,59 +139,88 @@ def train(
     names = search.operators()
     shape = len(names[0]), len(names[1])
     say = progress or (lambda text: None)
-    rng = np.random.default_rng([seed, 20])
     with hands(workers, executor) as call:
-        blocks = _blocks(initial_states, 2 * seeds, rng)
-        say(f"recording {len(blocks)} runs")
-        manners = [Settings() if number % 2 else EXPLORING for number in range(len(blocks))]
-        tasks = [
-            (search, state, manner, shape, op_coupling, number)
-            for (state, number), manner in zip(blocks, manners, strict=True)
-        ]
-        records = call(record_run, tasks)
-        candidates = _candidates(records, shape)
-        blocks = _blocks(initial_states, DISTURBED * seeds, rng)
-        say(f"disturbing weights in {2 * len(blocks)} runs")
-        shifts = [rng.standard_normal(sum(shape)) for _ in blocks]
+        runs = _Runs(search, initial_states, shape, op_coupling, call, np.random.default_rng([seed, 20]))
+        say(f"recording {2 * seeds} runs")
+        records = runs.record([Candidate("", settings) for settings in RECORDED], 2 * seeds)
+        mean, deviation = spread(records)
+        records = normalised(records, mean, deviation)
+        candidates = _candidates(records, shape, mean, deviation)
         taught = candidates[1]
-        trials = [
-            (search, state, taught.shifted(shape, sign * shift), shape, op_coupling, number)
-            for (state, number), shift in zip(blocks, shifts, strict=True)
-            for sign in (1, -1)
-        ]
-        downwards = downhill(shifts, np.array(call(try_run, trials)).reshape(-1, 2))
+
+        learner = QLearner(records[0].seen.shape[1], _allowed(op_coupling, shape), seed)
+        learner.learn(records)
+        say(f"playing {2 * seeds} runs with what Q-learning has found")
+        playing = _by_value(learner, mean, deviation, 1.0, PLAYED)
+        records += normalised(runs.record([playing], 2 * seeds), mean, deviation)
+        learner.learn(records)
+        candidates.append(_by_value(learner, mean, deviation, Settings().segment, EXPLORATION))
+
+        say(f"disturbing weights in {2 * DISTURBED * seeds} runs")
+        shifts = [runs.rng.standard_normal(sum(shape)) for _ in range(DISTURBED * seeds)]
+        costs = runs.costs([[taught.shifted(shape, sign * shift) for sign in (1, -1)] for shift in shifts])
+        downwards = downhill(shifts, costs)
         candidates += [taught.shifted(shape, step * downwards, f"weights moved by {step:g}") for step in STEPS]
-        runs, count = len(manners) + len(trials), seeds
+
+        count = seeds
         while True:
-            blocks = _blocks(initial_states, count, rng)
             say(f"{len(candidates)} candidates, {count} runs each")
-            trials = [
-                (search, state, each, shape, op_coupling, number) for state, number in blocks for each in candidates
-            ]
-            costs = np.array(call(try_run, trials)).reshape(len(blocks), len(candidates))
-            runs += costs.size
-            scores = _relative(costs)
+            scores = _relative(runs.costs([candidates] * count))
             order = np.argsort(scores, kind="stable")
             if len(candidates) <= 2:
                 break
             candidates = [candidates[index] for index in order[: math.ceil(len(candidates) / 2)]]
             count *= 2
     standings = tuple((candidates[index].name, float(100 * scores[index])) for index in order)
-    best = next(each.lesson for index in order if (each := candidates[index]).lesson is not None)
+    best = next(each for index in order if (each := candidates[index]).lesson is not None)
+    assert best.lesson is not None
     training = {
-        "seconds": seconds, "iterations": iterations, "clock": clock, "states": len(initial_states), "runs": runs,
-        "seed": seed, "version": __version__, "standings": [f"{name} {value:+.3f} %" for name, value in standings],
+        "learned": best.name, "seconds": seconds, "iterations": iterations, "clock": clock,
+        "states": len(initial_states), "runs": runs.made, "seed": seed, "version": __version__,
+        "standings": [f"{name} {value:+.3f} %" for name, value in standings],
     }  # fmt: skip
     coupling = None if op_coupling is None else np.asarray(op_coupling, dtype=bool).tolist()
-    write_selector(path, best, names, {"coupling": coupling, "training": training})
-    return Trained(best, standings, runs)
+    write_selector(path, best.lesson, names, {"coupling": coupling, "training": training})
+    return Trained(best.lesson, standings, runs.made)
+
+
+@dataclass
+class _Runs:
+    """Runs from the initial states, each with a seed of its own."""
+
+    search: Search
+    states: Sequence[Any]
+    shape: tuple[int, int]
+    coupling: npt.ArrayLike | None
+    call: Callable[..., list[Any]]
+    rng: np.random.Generator
+    made: int = 0
+
+    def record(self, manners: Sequence[Candidate], count: int) -> list[Record]:
+        """Return the records of so many runs, with the given candidates in turn."""
+        return self._do(record_run, [[manners[index % len(manners)]] for index in range(count)])
+
+    def costs(self, blocks: Sequence[Sequence[Candidate]]) -> Floats:
+        """Return final costs, a row for each block; its candidates have the same initial state and seed."""
+        return np.array(self._do(try_run, blocks)).reshape(len(blocks), -1)
+
+    def _do(self, function: Callable[..., Any], blocks: Sequence[Sequence[Candidate]]) -> list[Any]:
+        starts = _blocks(self.states, len(blocks), self.rng)
+        tasks = [
+            (self.search, state, each, self.shape, self.coupling, number)
+            for (state, number), block in zip(starts, blocks, strict=True)
+            for each in block
+        ]
+        self.made += len(tasks)
+        return self.call(function, tasks)
 
 
 def record_run(
-    search: Search, state: Any, settings: Settings, shape: tuple[int, int], coupling: npt.ArrayLike | None, seed: int
+    search: Search, state: Any, candidate: Candidate, shape: tuple[int, int], coupling: npt.ArrayLike | None, seed: int
 ) -> Record:
     """Return the record of one run."""
-    recorder = Recorder(*shape, coupling, settings=settings, **search.budget)
+    recorder = Recorder(*shape, coupling, settings=candidate.settings, **search.budget)
+    candidate.teach(recorder)
     search.run(state, recorder, seed)
     return recorder.record()
 
@@ -225,7 +229,12 @@ def try_run(
     search: Search, state: Any, candidate: Candidate, shape: tuple[int, int], coupling: npt.ArrayLike | None, seed: int
 ) -> float:
     """Return the final cost of one run."""
-    return search.run(state, candidate.selector(search, shape, coupling), seed)[0]
+    selector = LearnedSelector(*shape, coupling, settings=candidate.settings, **search.budget)
+    return search.run(state, candidate.teach(selector), seed)[0]
+
+
+def _allowed(coupling: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    return np.ones(shape, bool) if coupling is None else np.asarray(coupling, dtype=bool)
 
 
 def _blocks(states: Sequence[Any], count: int, rng: np.random.Generator) -> list[tuple[Any, int]]:
@@ -234,23 +243,8 @@ def _blocks(states: Sequence[Any], count: int, rng: np.random.Generator) -> list
     return [(states[index], int(rng.integers(2**31))) for index in order]
 
 
-def _candidates(records: Sequence[Record], shape: tuple[int, int]) -> list[Candidate]:
+def _candidates(records: Sequence[Record], shape: tuple[int, int], mean: Floats, deviation: Floats) -> list[Candidate]:
     """Return the online selector, and a lesson of each horizon."""
-    own = records[0].seen.shape[1] - STATUS_SIZE
-    seen = np.concatenate([record.seen[:, STATUS_SIZE:] for record in records])
-    mean, deviation = seen.mean(axis=0), seen.std(axis=0)
-    deviation = np.where(deviation > 1e-9 * (1.0 + np.abs(mean)), deviation, 1.0)
-    if own:
-        records = [
-            replace(
-                record,
-                seen=np.hstack([
-                    record.seen[:, :STATUS_SIZE],
-                    np.clip((record.seen[:, STATUS_SIZE:] - mean) / deviation, -3.0, 3.0),
-                ]),
-            )
-            for record in records
-        ]  # fmt: skip
     candidates = [Candidate("online", Settings())]
     for horizon in HORIZONS:
         # A pair's part of what comes over several iterations is small against that of the others.
@@ -258,6 +252,12 @@ def _candidates(records: Sequence[Record], shape: tuple[int, int]) -> list[Candi
         lesson = Lesson(fit(records, shape, horizon), mean, deviation, settings, TRUST)
         candidates.append(Candidate(f"gains over {horizon} iteration{'s' * (horizon > 1)}", settings, lesson))
     return candidates
+
+
+def _by_value(learner: QLearner, mean: Floats, deviation: Floats, segment: float, exploration: float) -> Candidate:
+    """Return a candidate that chooses by the network as it is now."""
+    lesson = ValueLesson(learner.layers, mean, deviation, segment, exploration)
+    return Candidate("Q-learning", lesson.settings, lesson)
 
 
 def _relative(costs: Floats) -> Floats:
