@@ -3,7 +3,9 @@
     python benchmarks/choice.py run runs.csv --arms learned,uniform --time 10 --seeds 3
     python benchmarks/choice.py tell runs.csv
     python benchmarks/choice.py tell runs.csv --variants vrptw,pdptw --figure integral
+    python benchmarks/choice.py best runs.csv
     python benchmarks/choice.py parts
+    python benchmarks/choice.py without FOLDER
 
 Instances are generated: six variants, ten sizes from 100 to 1000 customers each, seeds 101 to 160, which no training
 and no tuning has seen. Rows are written as they come, and those that are there are not done again. Time is that of the
@@ -33,6 +35,7 @@ from neuralns.search.setup import initial_solution
 from neuralns.selection.dials import END, SCALE, START
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.names import selector_named
+from neuralns.selection.policy_file import Policy, write_policy
 from neuralns.selection.response import spread_of
 from neuralns.selection.traits import traits_of
 
@@ -79,13 +82,21 @@ def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds
         "unserved": 0 if result.feasible else len(result.unserved),
         "integral": float((best * np.diff(times, prepend=0.0)).sum() / times[-1]),
         "iterations": result.iterations,
-        "selector": result.selector,
+        "selector": Path(result.selector).name,
         "deciding": result.decision_time_share,
     }
 
 
-def run(output: Path, arms: Sequence[str], seconds: float, seeds: int, minutes: float) -> None:
-    """Do the runs that a file lacks, for some minutes at most."""
+def run(
+    output: Path,
+    arms: Sequence[str],
+    seconds: float,
+    seeds: int,
+    minutes: float,
+    variants: Sequence[str],
+    sizes: Sequence[int],
+) -> None:
+    """Do the runs that a file lacks, of some variants and sizes, for some minutes at most."""
     done = set()
     if output.exists():
         with open(output, newline="") as file:
@@ -94,6 +105,8 @@ def run(output: Path, arms: Sequence[str], seconds: float, seeds: int, minutes: 
         output.write_text(",".join(FIELDS) + "\n")
     end = time.time() + 60 * minutes
     for variant, customers, number, seed in cases(seeds):
+        if variant not in variants or customers not in sizes:
+            continue
         for arm in arms:
             if (str(number), str(seed), Path(arm).stem, seconds) in done:
                 continue
@@ -105,14 +118,19 @@ def run(output: Path, arms: Sequence[str], seconds: float, seeds: int, minutes: 
             print(variant, customers, seed, arm, f"{row['cost']:.1f}", flush=True)
 
 
+def rows_of(path: Path, seconds: float, variants: Sequence[str]) -> list[dict[str, str]]:
+    """Return the runs of some variants and seconds that left nobody out."""
+    with open(path, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if float(row["time"]) == seconds and row["unserved"] == "0"]
+    return [row for row in rows if row["variant"] in variants]
+
+
 def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figure: str) -> None:
     """Print by how much an arm is shorter than each other one, on the cases that both have.
 
     ``figure`` is ``cost``, or ``integral``: the mean cost of the best routes over the time of a run.
     """
-    with open(path, newline="") as file:
-        rows = [row for row in csv.DictReader(file) if float(row["time"]) == seconds and row["unserved"] == "0"]
-    rows = [row for row in rows if row["variant"] in variants]
+    rows = rows_of(path, seconds, variants)
     costs: dict[str, dict[tuple[str, str, str], float]] = {}
     shares: dict[str, list[float]] = {}
     for row in rows:
@@ -142,14 +160,42 @@ def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figu
         print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | {share:.2f} % |")
 
 
-def parts(seconds: float) -> None:
-    """Print which dials the bundled controller's surface expects how much of, on the instances set aside.
+def best(path: Path, against: str, seconds: float, variants: Sequence[str]) -> None:
+    """Print what using the best arm on each instance would win: from below, and from above.
 
-    These are its own expectations when a run begins, before any sign of the search, not measurements.
+    From below: the arm is chosen by all seeds but one, and judged by that one. From above: chosen and judged by the
+    same seeds, with what is luck in it.
     """
+    costs: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+    for row in rows_of(path, seconds, variants):
+        seeds = costs.setdefault((row["variant"], row["instance"]), {})
+        seeds.setdefault(row["seed"], {})[row["arm"]] = math.log(float(row["cost"]))
+    bounds: dict[str, list[list[float]]] = {"below": [], "above": []}
+    for by_seed in costs.values():
+        arms = sorted(set.intersection(*({*each} for each in by_seed.values())))
+        if against not in arms or len(by_seed) < 2:
+            continue
+        sums = {arm: sum(each[arm] for each in by_seed.values()) for arm in arms}
+        bounds["above"].append([100.0 * (sums[against] - min(sums.values())) / len(by_seed)])
+        found = []
+        for each in by_seed.values():
+            chosen = min(arms, key=lambda arm: sums[arm] - each[arm])
+            found.append(100.0 * (each[against] - each[chosen]))
+        bounds["below"].append(found)
+    if not bounds["above"]:
+        raise SystemExit(f"{path}: no instance has runs of {against} and of others with two seeds or more.")
+    for name, groups in bounds.items():
+        mean, half = mean_by_instance(groups)
+        print(
+            f"best arm by instance against {against}, from {name}: {mean:+.3f} ± {half:.3f} %, {len(groups)} instances"
+        )
+
+
+def bundled() -> tuple[LearnedController, list[str]]:
+    """Return the bundled controller and, of each of its dials, which kind it is."""
     controller = selector_named("controller")
     assert isinstance(controller, LearnedController)
-    response, dials = controller.response, controller.dials
+    dials = controller.dials
     destroys, repairs, improves, _ = dials.sizes
     operators = destroys + repairs + improves
     group = ["weights of operators"] * (destroys + repairs) + ["shares of improvement"] * improves
@@ -157,6 +203,35 @@ def parts(seconds: float) -> None:
         "customers to remove" if name == SCALE else "temperature" if name in (START, END) else "lengths and rates"
         for name in dials.names[operators:]
     ]
+    return controller, group
+
+
+def without(folder: Path) -> None:
+    """Write the bundled controller without each kind of dial, without what the search shows, and without traits.
+
+    Arm ``learned`` leaves plain CVRP alone, files given as arms do not: compare on the other variants.
+    """
+    controller, group = bundled()
+    folder.mkdir(parents=True, exist_ok=True)
+    card, tensors = controller.policy.card, controller.policy.tensors
+
+    def write(name: str, **changed: Any) -> None:
+        write_policy(Policy(card, {**tensors, **changed}), folder / f"without-{name.replace(' ', '-')}.policy")
+
+    for kind in dict.fromkeys(group):
+        kept = np.array([each != kind for each in group] * 2, np.float32)[:, None]
+        write(kind, factors=tensors["factors"] * kept, signs=tensors["signs"] * kept)
+    write("signs", signs=0 * tensors["signs"])
+    write("traits", factors=tensors["factors"] * (np.arange(tensors["factors"].shape[1]) == 0))
+
+
+def parts(seconds: float) -> None:
+    """Print which dials the bundled controller's surface expects how much of, on the instances set aside.
+
+    These are its own expectations when a run begins, before any sign of the search, not measurements.
+    """
+    controller, group = bundled()
+    response, dials = controller.response, controller.dials
     print("| variant | " + " | ".join(dict.fromkeys(group)) + " | all |")
     for place, variant in enumerate(GENERATORS):
         found: dict[str, float] = dict.fromkeys(group, 0.0)
@@ -175,22 +250,31 @@ def parts(seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    doing, telling = verbs.add_parser("run"), verbs.add_parser("tell")
-    for each in (doing, telling):
+    doing, telling, highest = (verbs.add_parser(verb) for verb in ("run", "tell", "best"))
+    for each in (doing, telling, highest):
         each.add_argument("file", type=Path)
         each.add_argument("--time", type=float, default=10.0)
+        each.add_argument("--variants", default=",".join(GENERATORS))
     doing.add_argument("--arms", default="learned,before,uniform,gain,wheel,intensity")
     doing.add_argument("--seeds", type=int, default=3)
     doing.add_argument("--minutes", type=float, default=math.inf)
-    telling.add_argument("--against", default="learned")
-    telling.add_argument("--variants", default=",".join(GENERATORS))
+    doing.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    for each in (telling, highest):
+        each.add_argument("--against", default="learned")
     telling.add_argument("--figure", default="cost", choices=("cost", "integral"))
     verbs.add_parser("parts").add_argument("--time", type=float, default=10.0)
+    verbs.add_parser("without").add_argument("folder", type=Path)
     given = parser.parse_args()
+    variants = given.variants.split(",") if "variants" in given else ()
     if given.verb == "run":
-        run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes)
+        sizes = [int(size) for size in given.sizes.split(",")]
+        run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes, variants, sizes)
     elif given.verb == "tell":
-        tell(given.file, given.against, given.time, given.variants.split(","), given.figure)
+        tell(given.file, given.against, given.time, variants, given.figure)
+    elif given.verb == "best":
+        best(given.file, given.against, given.time, variants)
+    elif given.verb == "without":
+        without(given.folder)
     else:
         parts(given.time)
 

@@ -10,7 +10,11 @@ import pytest
 
 from chores import Here
 from commands import Outcome, invoke
+from neuralns.cli.train_controller import first_surface
 from neuralns.experiments import executors
+from neuralns.operators.portfolio import portfolio_named
+from neuralns.problem.formats.detect import write_instance
+from neuralns.problem.generate.variants import generate_of
 from neuralns.selection.policy_file import read_policy
 
 HOW = ("--controller", "--portfolio", "string,random-node,greedy", "--time", 0.01, "--minutes", 0.005)
@@ -54,6 +58,32 @@ def test_a_training_goes_on_and_nothing_is_lost_unasked() -> None:
     assert len(longer) > len(kept)
     trained("--force")
     assert len(Path("mine.runs").read_text()) < len(longer)
+    Path("mine.runs").write_text("what somebody ran\n")
+    refused = invoke("train", "E-n22-k4", *HOW, "-o", "mine.policy", "--force")
+    assert refused.code == 2
+    assert "mine.runs: is no log of a training, and would be written over" in refused.stderr
+    assert Path("mine.runs").read_text() == "what somebody ran\n"
+
+
+def test_a_training_begins_from_the_bundled_controller_where_it_knows_the_instances() -> None:
+    wide = portfolio_named("wide")
+    write_instance(generate_of("vrptw", 30, 1), "timed.vrp")
+    begun = first_surface(None, wide, ["timed.vrp"])
+    assert begun is not None
+    assert begun.name == "controller"
+    assert first_surface("nothing", wide, ["timed.vrp"]) is None
+    assert first_surface(None, wide, ["timed.vrp", "E-n22-k4"]) is None
+    assert first_surface(None, wide, []) is None
+    assert first_surface(None, portfolio_named("string,blinks"), ["timed.vrp"]) is None
+
+
+def test_a_training_begins_from_a_file() -> None:
+    trained()
+    assert read_policy("mine.policy").card["from"] == "nothing"
+    outcome = invoke("train", "E-n22-k4", *HOW, "-o", "next.policy", "--from", "mine.policy")
+    assert outcome.code == 0, outcome.stderr
+    assert "what mine.policy knows is where it begins (--from nothing begins from nothing)" in outcome.stderr
+    assert read_policy("next.policy").card["from"] == "mine.policy"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +101,8 @@ def test_a_training_goes_on_and_nothing_is_lost_unasked() -> None:
         (("--resume",), "my.runs: there is nothing to resume from."),
         (("--portfolio", "nothing"), "portfolio 'nothing' is not known"),
         (("-o", "nowhere/mine.policy"), "nowhere"),
+        (("--from", "random"), "random: is no controller to begin from."),
+        (("--from", "controller"), "controller: has other operators than the portfolio string, random-node, greedy."),
         (("-o", "mine.runs"), "mine.runs: a run keeps another file under that name; choose one such as mine.policy."),
     ],
 )
@@ -81,7 +113,7 @@ def test_what_cannot_be_is_refused_before_the_first_run(options: tuple[Any, ...]
     assert not any(Path().iterdir())
 
 
-@pytest.mark.parametrize("option", ["--agent", "--generate", "--minutes", "--time", "--workers", "--seed"])
+@pytest.mark.parametrize("option", ["--agent", "--generate", "--minutes", "--time", "--workers", "--seed", "--from"])
 def test_options_of_controllers_are_refused_without_one(option: str) -> None:
     outcome = invoke("train", "E-n22-k4", option, "3")
     assert outcome.code == 2

@@ -63,13 +63,13 @@ def test_the_bundled_controller_steers_what_it_was_trained_for_and_nothing_else(
 def test_a_bundled_controller_of_another_version_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = generate_of("vrptw", 100, 1)
     monkeypatch.setattr("neuralns.selection.learned_controller.STAGES", (0.0, 0.3, 0.6))
-    default._bundled.cache_clear()
+    default.bundled_controller.cache_clear()
     try:
         assert default_selector(instance, 5.0).name == "random"
         assert bundled_mark() is None
     finally:
         monkeypatch.undo()
-        default._bundled.cache_clear()
+        default.bundled_controller.cache_clear()
     assert default_selector(instance, 5.0).name == BUNDLED
     assert bundled_mark() is not None
 

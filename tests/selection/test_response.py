@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,7 @@ DIALS = Dials(portfolio_named("string,shaw,blinks,2-opt-star:share=0.1"))
 WIDTH = len(DIALS.names)
 TRAITS, SIGNS = 2, 3
 CENTRE = centre_of(DIALS, None)
+MEANS = ("traits_mean", "traits_spread", "signs_mean", "signs_spread")
 
 
 def surface(straight: dict[str, float], traits: dict[str, float], signs: dict[str, float]) -> Response:
@@ -112,3 +115,29 @@ def test_runs_that_tell_nothing_foretell_nothing() -> None:
     nothing.factors[:] = 0.0
     _, share = fit_response(DIALS, runs_of(nothing, 40, 1.0))
     assert share < 0.05
+
+
+def test_a_fit_from_a_prior_keeps_what_few_runs_cannot_tell_and_learns_what_they_do() -> None:
+    true = surface({"shaw": 0.2, "start heat": -0.15}, {"scale": 0.2}, {"blinks": 0.3})
+    true.factors[WIDTH:, 0] = 0.05
+    given = [0.5, 0.0], 2, [0.0, 0.0, 1.0]
+    few = runs_of(true, 12, 1.0)
+
+    def error(found: Response) -> float:
+        return float(np.abs(found.effects(*given) - true.effects(*given)).mean())
+
+    kept, _ = fit_response(DIALS, few, prior=true)
+    assert error(kept) < 0.5 * error(fit_response(DIALS, few)[0])
+    wrong = Response(DIALS, true.factors.copy(), true.signs, *(np.asarray(getattr(true, name)) for name in MEANS))
+    wrong.factors[DIALS.names.index("shaw"), 0] = -0.6
+    learned, _ = fit_response(DIALS, runs_of(true, 300, 0.1), prior=wrong)
+    assert error(learned) < 0.2 * error(wrong)
+    assert all(np.array_equal(getattr(learned, name), getattr(true, name)) for name in MEANS)
+
+
+def test_groups_of_one_instance_are_left_out_together() -> None:
+    runs = runs_of(surface({}, {}, {}), 6, 1.0)
+    assert runs.apart is runs.groups
+    instances = runs.groups // 3
+    assert replace(runs, instances=instances).apart is instances
+    assert replace(runs, instances=0 * instances).apart is runs.groups

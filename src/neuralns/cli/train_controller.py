@@ -20,9 +20,14 @@ from neuralns.errors import InputError
 
 if TYPE_CHECKING:
     from neuralns.experiments.controllers import Standing
+    from neuralns.operators.portfolio import Portfolio
+    from neuralns.selection.learned_controller import LearnedController
 
 LOG = ".runs"
 """Suffix of the file beside the policy that keeps what came of all runs."""
+LOG_BEGINS = b'{"operators":'
+FROM, NOTHING = "from", "nothing"
+"""Option for the controller that a training begins from, and what it says if there is to be none."""
 
 
 def check_limits(minutes: float, seconds: float | None, seed: int) -> None:
@@ -55,6 +60,31 @@ def shown_by_minutes(messages: Console, what: str, minutes: float) -> Iterator[C
         yield tell
 
 
+def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[str]) -> LearnedController | None:
+    """Return the controller that a training begins from: the bundled one, if it knows all the instances, by default."""
+    from neuralns.problem.bundled import read
+    from neuralns.selection.default import bundled_controller
+    from neuralns.selection.learned_controller import LearnedController
+    from neuralns.selection.names import selector_named
+    from neuralns.selection.traits import kind_of
+
+    if name == NOTHING:
+        return None
+    found = bundled_controller() if name is None else selector_named(name)
+    if name is not None and not isinstance(found, LearnedController):
+        raise InputError(f"{name}: is no controller to begin from.")
+    if not isinstance(found, LearnedController):
+        return None
+    same = found.portfolio.names == portfolio.names
+    if name is not None and not same:
+        raise InputError(f"{name}: has other operators than the portfolio {', '.join(portfolio.names)}.")
+    if name is None:
+        known = found.policy.card["for"]["kinds"]
+        if not (same and instances and all(kind_of(read(each)) in known for each in instances)):
+            return None
+    return found
+
+
 def train_controller(
     instances: Sequence[str],
     output: str,
@@ -66,6 +96,7 @@ def train_controller(
     seed: int,
     resume: bool,
     force: bool,
+    begin_from: str | None = None,
 ) -> None:
     """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
     from neuralns.cli.progress import announce_compilation
@@ -80,6 +111,7 @@ def train_controller(
     check_hands(workers, None)
     chosen = portfolio_named(portfolio or "wide")
     source_of = check_sources(instances, variants, seed)
+    before = first_surface(begin_from, chosen, instances)
     log = Path(output).with_suffix(LOG)
     if log == Path(output):
         raise InputError(f"{output}: a run keeps another file under that name; choose one such as mine.policy.")
@@ -91,10 +123,14 @@ def train_controller(
         raise InputError(f"{log}: there is nothing to resume from.")
     about = variants or ", ".join(instances)
     if resume:
-        log_of(log, chosen, seconds, seed, about)
-    elif force:
-        log.unlink(missing_ok=True)
+        log_of(log, chosen, seconds, seed, about, before)
+    elif force and log.exists():
+        if not log.read_bytes().startswith(LOG_BEGINS):
+            raise InputError(f"{log}: is no log of a training, and would be written over; choose another output.")
+        log.unlink()
     messages = plain_console(stderr=True, soft_wrap=True)
+    if before is not None:
+        messages.print(f"what {before.name} knows is where it begins (--{FROM} {NOTHING} begins from nothing)")
     with (
         announce_compilation(messages),
         Interrupts() as interrupts,
@@ -114,8 +150,9 @@ def train_controller(
         try:
             policy = train_controller(
                 source_of, chosen, minutes, log, pool, workers=workers, seconds=seconds, seed=seed, about=about,
-                watch=show,
-                card={"command": shlex.join(["neuralns", *sys.argv[1:]])},
+                watch=show, begin_from=before,
+                card={"from": NOTHING if before is None else before.name,
+                      "command": shlex.join(["neuralns", *sys.argv[1:]])},
             )  # fmt: skip
         finally:
             pool.shutdown(wait=False)
@@ -124,9 +161,10 @@ def train_controller(
     gain = policy.card.get("gain")
     if gain is not None:
         within = "" if gain["interval"] is None else f" ± {gain['interval']:.2f}"
+        chance = "" if gain["p"] is None else f" (p = {gain['p']:.2g})"
         console.print(
-            f"{gain['mean']:.2f}{within} % shorter than the default on {gain['groups']} instances "
-            f"that it had not seen (p = {gain['p']:.2g})"
+            f"{gain['mean']:.2f}{within} % shorter than the default in {gain['groups']} searches on "
+            f"{gain['instances']} instances, before it had learned from them{chance}"
         )
     if interrupts.caught is not None:
         console.print("stopped early; the same command with --resume goes on")

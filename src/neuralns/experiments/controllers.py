@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import asdict, dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.experiments.executors import LostProcessError, refuse_cut_short
-from neuralns.experiments.statistics import mean_by_instance, signed_rank
+from neuralns.experiments.statistics import mean_by_instance, signed_rank_by_instance
 from neuralns.experiments.store import JsonRows, Store
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
 from neuralns.problem.bundled import read
@@ -32,8 +32,8 @@ from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.selection.controller import View
 from neuralns.selection.dials import Dials
-from neuralns.selection.learned_controller import NETWORK, TENSORS
-from neuralns.selection.policy_file import Policy
+from neuralns.selection.learned_controller import NETWORK, TENSORS, LearnedController
+from neuralns.selection.policy_file import Policy, mark_of
 from neuralns.selection.response import Response, Runs, centre_of, fit_response, spread_of
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES, Staged
@@ -71,6 +71,11 @@ class Source:
     customers: int = 0
     seed: int = 0
 
+    @property
+    def name(self) -> str:
+        """What tells it from others."""
+        return self.file or f"{self.variant}, {self.customers}, {self.seed}"
+
     def read(self) -> Instance:
         """Return the instance."""
         if self.file is not None:
@@ -98,6 +103,7 @@ class Group:
     rows: list[list[list[float]]]
     signs: list[list[list[float]]]
     costs: list[float | None]
+    instance: str = ""
 
     @property
     def runs(self) -> int:
@@ -215,11 +221,12 @@ def play_group(
         rows,
         signs,
         costs,
+        source.name,
     )
 
 
-def fit(dials: Dials, groups: Sequence[Group]) -> tuple[Response, float]:
-    """Fit a surface to groups; runs that left customers out are left out."""
+def fit(dials: Dials, groups: Sequence[Group], prior: Response | None = None) -> tuple[Response, float]:
+    """Fit a surface to groups, from another one on if there is one; runs that left customers out are left out."""
     kept = [(group, place) for group in groups for place, cost in enumerate(group.costs) if cost is not None]
     if not kept:
         raise InputError("no run of the training has served everybody; there is nothing to learn from.")
@@ -233,17 +240,19 @@ def fit(dials: Dials, groups: Sequence[Group]) -> tuple[Response, float]:
         np.array([group.signs[place][1:] for group, place in kept]),
         np.array([group.costs[place] for group, place in kept], np.float64),
         numbers,
+        np.unique([group.instance or str(group.number) for group, _ in kept], return_inverse=True)[1],
     )
-    return fit_response(dials, runs)
+    return fit_response(dials, runs, prior=prior)
 
 
-def gains(groups: Sequence[Group]) -> list[float]:
-    """Return by how many per cent the best setting by the surface was cheaper than the default, in each group."""
-    return [
-        100.0 * math.log(group.default / group.costs[0])
-        for group in groups
-        if group.tried and group.default is not None and group.costs[0] is not None
-    ]
+def gains(groups: Sequence[Group]) -> dict[str, list[float]]:
+    """Return by how many per cent the best setting by the surface was cheaper than the default, by instance."""
+    found: dict[str, list[float]] = {}
+    for group in groups:
+        if group.tried and group.default is not None and group.costs[0] is not None:
+            gain = 100.0 * math.log(group.default / group.costs[0])
+            found.setdefault(group.instance or str(group.number), []).append(gain)
+    return found
 
 
 def train_controller(
@@ -257,6 +266,7 @@ def train_controller(
     seconds: float | None = None,
     seed: int = 0,
     about: str = "",
+    begin_from: LearnedController | None = None,
     card: dict[str, Any] | None = None,
     watch: Callable[[Standing], str | None] = lambda standing: None,
 ) -> Policy:
@@ -272,23 +282,28 @@ def train_controller(
         File with a line for each group; groups in it are not done again.
     about
         What the instances are; a log of others is refused.
+    begin_from
+        A controller for the same operators whose surface is taken for true until runs say otherwise.
     watch
         Called after each group; if it returns a reason, the training ends with what there is.
     """
     dials = Dials(portfolio)
-    with log_of(log, portfolio, seconds, seed, about) as store:
+    with log_of(log, portfolio, seconds, seed, about, begin_from) as store:
         groups = [Group(**row) for row in store.rows]
-        response: Response | None = None
+        prior = None if begin_from is None else begin_from.response
+        response, broad = prior, BROAD if prior is None else 0
         foretold, fitted, lost = 0.0, 0, 0
         running: set[Future[Group]] = set()
         done = {group.number for group in groups}
         numbers = (number for number in count() if number not in done)
         while True:
-            if len(groups) >= BROAD and (response is None or len(groups) - fitted >= max(8, REFIT * fitted)):
-                (response, foretold), fitted = fit(dials, groups), len(groups)
+            if len(groups) >= broad and (response is None or len(groups) - fitted >= max(8, REFIT * fitted)):
+                (response, foretold), fitted = fit(dials, groups, prior), len(groups)
             spent = sum(group.seconds * group.runs for group in groups)
             runs = sum(group.runs for group in groups)
-            reason = watch(Standing(len(groups), runs, spent, _mean(gains(groups)), foretold))
+            reason = watch(
+                Standing(len(groups), runs, spent, _mean(chain.from_iterable(gains(groups).values())), foretold)
+            )
             if reason is not None or spent >= 60 * minutes:
                 break
             while len(running) < workers:
@@ -312,12 +327,17 @@ def train_controller(
             future.cancel()
     if len(groups) < 2:
         raise InputError("the training ended before it had two instances to learn from.")
-    response, foretold = fit(dials, groups)
+    response, foretold = fit(dials, groups, prior)
     return policy_of(response, groups, foretold, card or {})
 
 
 def log_of(
-    path: str | os.PathLike[str], portfolio: Portfolio, seconds: float | None, seed: int, about: str
+    path: str | os.PathLike[str],
+    portfolio: Portfolio,
+    seconds: float | None,
+    seed: int,
+    about: str,
+    begin_from: LearnedController | None = None,
 ) -> Store[Mapping[str, Any]]:
     """Return the rows of a log; one of another training is refused."""
     from neuralns import __version__
@@ -343,12 +363,14 @@ def log_of(
         "instances": about,
         "seconds": seconds,
         "seed": seed,
+        "from": "nothing" if begin_from is None else mark_of(begin_from.policy),
     }
     return Store(Path(path), JsonRows(conditions, check, "choose another output, or begin anew with --force"))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else math.nan
+def _mean(values: Iterable[float]) -> float:
+    found = [*values]
+    return float(np.mean(found)) if found else math.nan
 
 
 def policy_of(response: Response, groups: Sequence[Group], foretold: float, card: dict[str, Any]) -> Policy:
@@ -356,7 +378,7 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
     from neuralns import __version__
 
     portfolio = response.dials.portfolio
-    won = gains(groups)
+    won = [*gains(groups).values()]
     each = [group.seconds / group.customers for group in groups]
     content: dict[str, Any] = {
         "network": NETWORK,
@@ -378,12 +400,14 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
         "runs": sum(group.runs for group in groups),
         "foretold": round(foretold, 4),
     }
-    if len(won) > 1:
-        mean, half = mean_by_instance([[value] for value in won])
+    if sum(map(len, won)) > 1:
+        mean, half = mean_by_instance(won)
+        chance = signed_rank_by_instance(won)
         content["gain"] = {
             "mean": round(mean, 4),
             "interval": round(half, 4) if math.isfinite(half) else None,
-            "groups": len(won),
-            "p": signed_rank(won),
+            "groups": sum(map(len, won)),
+            "instances": len(won),
+            "p": chance if math.isfinite(chance) else None,
         }
     return Policy(content | card, {name: getattr(response, name).astype(np.float32) for name in TENSORS})

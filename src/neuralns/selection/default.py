@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
 from neuralns.selection.learned_controller import LearnedController
-from neuralns.selection.policy_file import bundled_policies, policy_bytes, read_policy
+from neuralns.selection.policy_file import bundled_policies, mark_of, read_policy
 from neuralns.selection.selector import Selector
 from neuralns.selection.traits import kind_of
 from neuralns.selection.uniform import Uniform
@@ -26,7 +25,7 @@ was learned on up to 400 customers was tried on up to 1000 (benchmarks/choice.py
 
 def default_selector(instance: Instance, seconds: float) -> Selector:
     """Return the selector for a search of some seconds that nothing else was chosen for."""
-    controller = _bundled()
+    controller = bundled_controller()
     if controller is not None and covers(controller.policy.card, instance, seconds):
         return controller
     return Uniform()
@@ -51,12 +50,13 @@ def covers(card: Mapping[str, Any], instance: Instance, seconds: float) -> bool:
 
 def bundled_mark() -> str | None:
     """Return what tells the bundled controller from others."""
-    controller = _bundled()
-    return None if controller is None else sha256(policy_bytes(controller.policy)).hexdigest()[:16]
+    controller = bundled_controller()
+    return None if controller is None else mark_of(controller.policy)
 
 
 @cache
-def _bundled() -> LearnedController | None:
+def bundled_controller() -> LearnedController | None:
+    """Return the bundled controller; none where there is none that fits this version."""
     try:
         return LearnedController(read_policy(BUNDLED), BUNDLED) if BUNDLED in bundled_policies() else None
     except InputError:
