@@ -54,6 +54,10 @@ def nap(kind: str, settings: Mapping[str, Any]) -> str:
     return kind
 
 
+SIZES = {"gat": ["sizes"], "sizes": ["sizes"], "graph": ["sizes", "large"], "large": ["large"]}
+SIZES["large-oracle"] = SIZES["large"]
+
+
 def made_up(kind: str, settings: Mapping[str, Any]) -> Any:
     """Results such as a job of the paper's experiments gives, drawn from its name."""
     draw = random.Random(Job(kind, settings).name)
@@ -86,8 +90,9 @@ def made_up(kind: str, settings: Mapping[str, Any]) -> Any:
     if kind == "ahead":
         times = {"microseconds": draw.uniform(5, 20), "simulates": settings["destroys"] > 5}
         return {"mdp": of_seeds(["AHEAD"]), "search": {"AHEAD": of_seeds(statistics)}, **times}
-    agents = ["DQN"] if kind == "gat" else ["RAN", "LRW", "FIXED"]
-    return {"sizes": {str(size): of_seeds(agents) for size in settings["sizes"]}}
+    others = ["RAN", "LRW", "FIXED"]
+    agents = {"gat": ["DQN"], "graph": ["GNN+"], "large-oracle": ["ORACLE"]}.get(kind, others)
+    return {part: {str(size): of_seeds(agents) for size in settings[part]} for part in SIZES[kind]}
 
 
 class Here(Executor):

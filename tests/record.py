@@ -113,11 +113,17 @@ def solved() -> dict[str, Callable[[], Entry]]:
     return found
 
 
+def kept(name: str) -> str:
+    """A policy as it was when it was recorded, where the one that comes with the package was trained anew since."""
+    path = Path(__file__).with_name("recorded") / f"{name}.policy"
+    return str(path) if path.is_file() else name
+
+
 def deciding(instance: Callable[[], Instance], policy: str, every: int) -> Entry:
     """Where a search by a policy ends that decides every so many iterations."""
     from neuralns import PolicySelector, read_policy
 
-    selector = PolicySelector(read_policy(policy), 0.05, every=every)
+    selector = PolicySelector(read_policy(kept(policy)), 0.05, every=every)
     with warnings.catch_warnings():
         # That an instance lies outside of what a policy was trained for is no matter here.
         warnings.simplefilter("ignore", InputWarning)
@@ -170,7 +176,7 @@ def episodes(agent: str) -> Entry:
     from neuralns import evaluate
 
     mdp = make_mdp("R101", customers=20)
-    found = evaluate(mdp, agent, episodes=16, seeds=2)
+    found = evaluate(mdp, kept(agent), episodes=16, seeds=2)
     return {"digest": digest(found.rewards, found.uses), "figure": found.reward_mean}
 
 

@@ -21,6 +21,7 @@ HEADERS = {
     "table1.csv": "setting,instance,destroy_operators,agent,mean_reward,ci,seeds",
     "table2.csv": "setting,instance,destroy_operators,agent,statistic,objective,ci,seeds",
     "scaling.csv": "setting,instance,customers,agent,mean_reward,ci,seeds",
+    "large.csv": "setting,instance,customers,agent,mean_reward,ci,seeds",
     "scale.csv": "setting,instance,scale,agent,mean_reward,ci,seeds",
     "temperature.csv": "setting,instance,temperature,statistic,objective,ci,seeds",
     "tuning.csv": "agent,setting,choice,validation,chosen",
@@ -40,7 +41,10 @@ def usual(place: Place) -> float | None:
     half = 0.5 if place.setting == "distance" else 1.0
     if experiment == "temperature":
         return half * (101 + (20 + 9 * np.log10(100 * number) if place.statistic == "avg" else 0) + shift)
-    large = 1 if experiment == "scaling" else number
+    if experiment in ("scaling", "large"):
+        steep = {"DQN": 374 + number / 2, "GNN+": 376 + number / 2, "LRW": 318 + number / 5, "RAN": 250 - number / 2}
+        rewards = {**steep, "FIXED": 370 + number / 2, "ORACLE": 390 + number / 2}
+        return half * (rewards[agent] + shift)
     reward = {
         "DQN": 236 + 92 * (number >= 5) + 40 * (number >= 12),
         "LRW": 238 + 40 * (number >= 5) + 30 * (number >= 12),
@@ -50,12 +54,8 @@ def usual(place: Place) -> float | None:
         "AHEAD": 244 + 100 * (number >= 5) + 38 * (number >= 12),
         "ORACLE": 252 + 108 * (number >= 5) + 40 * (number >= 12),
     }[agent]
-    if experiment == "scaling":
-        reward = {"DQN": 374 + number / 2, "LRW": 318 + number / 5, "RAN": 250 - number / 2, "FIXED": 370 + number / 2}[
-            agent
-        ]
     if experiment == "scale":
-        reward = 400 - {"DQN": 60, "LRW": 160, "RAN": 240, "FIXED": 70, "ORACLE": 30}[agent] * (2 / large) ** 1.2
+        reward = 400 - {"DQN": 60, "LRW": 160, "RAN": 240, "FIXED": 70, "ORACLE": 30}[agent] * (2 / number) ** 1.2
     if experiment == "table2":
         reward = 500 - reward if place.statistic == "avg" else 490 - reward
     return half * (reward + shift)

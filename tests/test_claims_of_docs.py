@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from functools import cache
@@ -21,6 +22,11 @@ from neuralns.reproduction.published import published_cells
 from neuralns.reproduction.tables import Place, Tables, make_tables
 
 ROOT = Path(__file__).parents[1]
+
+
+def rows_in(path: str) -> list[dict[str, str]]:
+    with (ROOT / path).open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def text_of(page: str) -> str:
@@ -179,6 +185,75 @@ def test_the_pages_have_one_value_for_each_cell_of_the_larger_instances() -> Non
             expected = (figure.mean, figure.ci)
             numbers = [float(number) for number in re.findall(r"[\d.]+", cell)]
             assert numbers == pytest.approx(expected[: len(numbers)], abs=0.0501)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "sizes", "names"),
+    [
+        (
+            "scaling",
+            FULL.sizes,
+            {"GNN+": "GNN+", "the paper's GNN": "DQN", "LRW": "LRW", "RAN": "RAN", "FIXED": "FIXED"},
+        ),
+        ("large", FULL.large, {name: name for name in ("GNN+", "LRW", "RAN", "FIXED", "ORACLE")}),
+    ],
+)
+def test_what_carries_over(experiment: str, sizes: tuple[int, ...], names: dict[str, str]) -> None:
+    page = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
+    table = page[page.index(f"| instance | agent | {' | '.join(map(str, sizes))} |") :].partition("\n\n")[0]
+    lines = iter(table.splitlines()[2:])
+    for instance in INSTANCES:
+        for name, agent in names.items():
+            found = [results().cells[Place(experiment, "paper", instance, size, agent)] for size in sizes]
+            figures = [f"{cell.mean:.1f}" + ("" if agent == "FIXED" else f" ± {cell.ci:.1f}") for cell in found]
+            begin = f"| {instance} |" if agent == "GNN+" else "| |"
+            assert next(lines) == f"{begin} {name} | {' | '.join(figures)} |"
+
+
+def test_in_how_many_cells_our_graph_network_differs_from_the_best_fixed_pair() -> None:
+    cells = results().cells
+    beaten = [compare_agents(cells, "scaling", "paper", "GNN+", other) for other in ("LRW", "RAN")]
+    assert all(each.significant and each.difference > 0 for found in beaten for each in found.values())
+    assert [len(found) for found in beaten] == [15, 15]
+    for name, experiment in (("larger instances", "scaling"), ("large generated instances", "large")):
+        found = compare_agents(cells, experiment, "paper", "GNN+", "FIXED").values()
+        sure = [each.difference > 0 for each in found if each.significant]
+        assert row_of("docs/paper.md", name) == [str(len(found)), str(sum(sure)), str(len(sure) - sum(sure))]
+
+
+def test_the_bundled_policy_on_files_of_200_and_400_customers() -> None:
+    rows = rows_in("benchmarks/results/gehring-homberger.csv")
+    kinds = ("gat-20-paper", "fixed", "oracle", "random")
+    for name in {row["instance"] for row in rows}:
+        of_kind = {row["agent"].partition(":")[0]: float(row["reward"]) for row in rows if row["instance"] == name}
+        assert row_of("docs/paper.md", name)[-4:] == [f"{of_kind[kind]:.1f}" for kind in kinds]
+
+
+def test_what_attention_reaches() -> None:
+    page = text_of("docs/paper.md")
+    rewards = {
+        (row["instance"], row["destroy_operators"], row["agent"]): float(row["mean_reward"])
+        for row in rows_in("results/table1.csv")
+        if row["setting"] == "paper"
+    }
+    found: dict[tuple[str, str], list[float]] = {}
+    for row in rows_in("benchmarks/results/attention.csv"):
+        if (row["destroys"], row["width"]) != ("12", "128"):
+            found.setdefault((row["instance"], row["destroys"]), []).append(float(row["test"]))
+    means = {"attention": [float(np.mean(each)) for each in found.values()]}
+    for agent in ("FIXED", "DQN", "AHEAD", "ORACLE"):
+        means[agent] = [rewards[*cell, agent] for cell in found]
+    agents = ("FIXED", "DQN", "AHEAD", "attention", "ORACLE")
+    for number, (instance, destroys) in enumerate(found):
+        figures = " | ".join(f"{means[agent][number]:.1f}" for agent in agents)
+        assert f"| {destroys} | {instance} | {figures} |" in page
+    low, high = np.mean(means["FIXED"]), np.mean(means["ORACLE"])
+    share = {agent: 100 * (np.mean(means[agent]) - low) / (high - low) for agent in agents}
+    assert (
+        f"On these {len(found)} cells ([runs](../benchmarks/results/attention.csv), which name the states, epochs and "
+        f"layers of each) attention goes {share['attention']:.0f} % of the way from FIXED to ORACLE, AHEAD "
+        f"{share['AHEAD']:.0f} %, the DQN {share['DQN']:.0f} %"
+    ) in page
 
 
 def row_of_selectors(name: str) -> list[str]:

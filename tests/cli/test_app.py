@@ -144,3 +144,8 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (130, "neuralns: stopped by SIGINT.\n")
+
+
+def test_the_command_is_also_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "neuralns", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, invoke("--version").stdout)

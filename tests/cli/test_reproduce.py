@@ -79,7 +79,8 @@ def test_every_table_has_its_columns_and_every_cell(whole: Path) -> None:
     counts = {
         "table1.csv": settings * instances * 3 * 6,
         "table2.csv": settings * instances * 3 * 6 * 2,
-        "scaling.csv": instances * 2 * 4,
+        "scaling.csv": instances * 2 * 5,
+        "large.csv": instances * 5,
         "scale.csv": instances * 3 * 4,
         "temperature.csv": settings * instances * 2 * 2,
         "tuning.csv": settings * (12 + 12 + 4),
@@ -260,13 +261,13 @@ def test_results_have_a_folder_by_default() -> None:
 def test_every_job_is_told_of_in_a_few_words() -> None:
     lines = invoke("reproduce", "all", "--quick", "--workers", 1).stderr.splitlines()
     for words in (
-        "1/107  tune-dqn paper  0 s",
-        "5/107  tune-wheels paper C |D|=12  0 s",
-        "15/107  gat paper C  0 s",
-        "21/107  dqn paper C |D|=2  0 s",
+        "1/119  tune-dqn paper  0 s",
+        "5/119  tune-wheels paper C |D|=12  0 s",
+        "15/119  gat paper C  0 s",
     ):
         assert words in lines
-    assert any(re.fullmatch(r"\d+/107  dqn paper RC \|D\|=12 d=10  0 s", line) for line in lines)
+    for words in (r"graph paper C", r"dqn paper C \|D\|=2", r"dqn paper RC \|D\|=12 d=10", r"large paper C"):
+        assert any(re.fullmatch(rf"\d+/119  {words}  0 s", line) for line in lines), words
 
 
 @pytest.mark.usefixtures("played")
@@ -315,7 +316,7 @@ def test_failures_are_named_and_end_with_1(monkeypatch: pytest.MonkeyPatch) -> N
     [
         (
             "table3",
-            "experiment 'table3' is not known; choose table1, table2, scaling, scale, temperature or all.",
+            "experiment 'table3' is not known; choose table1, table2, scaling, large, scale, temperature or all.",
         ),
         ("all --workers 0", "number of workers 0 must be at least 1."),
         ("all --workers -2", "number of workers -2 must be at least 1."),

@@ -211,7 +211,7 @@ def test_ctrl_c_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
     ("arguments", "sentence"),
     [
         ("--network oracle", "network 'oracle' is not known; choose mlp, gat, small."),
-        ("--preset fast", "preset 'fast' is not known; choose paper or strong."),
+        ("--preset fast", "preset 'fast' is not known; choose paper, strong or graph."),
         ("--start warm", "start 'warm' is not known; choose random, savings, search."),
         ("--resume", "my.checkpoint: there is no checkpoint to resume from."),
         ("--seeds 0", "0 seeds asked for; at least 1 is needed."),
@@ -226,6 +226,7 @@ def test_ctrl_c_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--network gat --heads 0", "heads 0 must be at least 1."),
         ("--hidden 8,no", "hidden layers '8,no' must be up to 8 whole numbers from 1 to 4096, such as 256,128."),
         ("--hidden 8,²", "hidden layers '8,²' must be up to 8 whole numbers from 1 to 4096, such as 256,128."),
+        ("--validate-sizes 30,x", "sizes '30,x' to validate at must be numbers of customers, such as 30,50,70,90."),
         ("--hidden 0", "hidden layers '0' must be up to 8 whole numbers from 1 to 4096, such as 256,128."),
         ("--output none/my.policy", "none/my.policy: folder "),
         ("--output my.csv", "my.csv: a run keeps another file under that name; choose one such as mine.policy."),

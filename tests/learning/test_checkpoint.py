@@ -94,7 +94,7 @@ def test_a_checkpoint_is_a_safetensors_file_and_nothing_in_it_is_executed(stoppe
     assert json.loads(header["__metadata__"]["neuralns-checkpoint"])["about"] == ABOUT
     with safe_open(stopped, framework="np") as file:
         assert {name.partition(".")[0] for name in file.keys()} == {  # noqa: SIM118 (not a dict)
-            "online", "target", "best", "adam", "replay", "best_scores",
+            "online", "target", "best", "adam", "replay", "best_scores", "best_rewards",
         }  # fmt: skip
 
 

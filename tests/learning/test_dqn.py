@@ -34,7 +34,8 @@ def test_the_networks_have_their_hidden_layers() -> None:
     assert preset("paper", "mlp").hidden == (256, 128, 64, 32)
     assert preset("strong", "small").hidden == (32, 16)
     assert preset("strong", "mlp").options == {"hidden": (256, 128, 64, 32)}
-    assert preset("paper", "gat").options == {"width": 32, "layers": 3, "heads": 1, "graph": "complete"}
+    shape = {"width": 32, "layers": 3, "heads": 1, "graph": "complete", "hidden": ()}
+    assert preset("paper", "gat").options == shape
 
 
 @pytest.mark.parametrize("network", ["mlp", "gat", "small"])
@@ -76,7 +77,7 @@ def test_a_configuration_that_cannot_work_is_refused(changes: dict[str, Any], se
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^preset 'fast' is not known; choose paper or strong\.$"):
+    with pytest.raises(InputError, match=r"^preset 'fast' is not known; choose paper, strong or graph\.$"):
         preset("fast")
 
 

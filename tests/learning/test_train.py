@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from neuralns import InputError, SimulatedAnnealing, generate_x, read, read_policy, train
+from neuralns import InputError, SimulatedAnnealing, generate_x, make_mdp, read, read_policy, train
 from neuralns.learning.train import configured, seed_file
 
 FEW: dict[str, Any] = {
@@ -38,6 +39,38 @@ def test_several_instances_may_be_given() -> None:
     done = train([generate_x(12, seed=1), generate_x(14, seed=2)], **{**FEW, "customers": None})
     assert done.policy.card["sizes"] == [12, 14]
     assert len(done.policy.card["instances"]) == 2
+
+
+def test_the_best_may_be_chosen_at_other_sizes_too(tmp_path: Path) -> None:
+    done = train("C101", tmp_path / "mine.policy", seeds=2, validate_sizes=[15, 30], **FEW)
+    card = read_policy(tmp_path / "mine.policy").card
+    assert (card["sizes"], card["validation_sizes"]) == ([20], [15, 30])
+    # A fixed number of customers is removed at every size, or a fifth where the preset says so.
+    assert done.policy.card["validation_rewards_by_size"] == card["validation_rewards_by_size"]
+    shares = []
+    for policy in done.policies:
+        rewards = [policy.card["validation_reward"], *policy.card["validation_rewards_by_size"]]
+        mdps = [make_mdp("C101", customers=size, portfolio="paper-3", scale=10) for size in (20, 15, 30)]
+        tours = [mdp.start_tours("validate", count) for mdp, count in zip(mdps, (128, 32, 32), strict=True)]
+        shares.append(
+            np.mean([gain / np.mean([t.cost for t in each]) for gain, each in zip(rewards, tours, strict=True)])
+        )
+    assert done.best == int(np.argmax(shares))
+    for network in ("lrw", "ahead"):
+        with pytest.raises(InputError, match=rf"^sizes to validate at are for gat and small, not for {network}"):
+            train("C101", network=network, preset="paper", customers=20, validate_sizes=[30])
+    with pytest.raises(InputError, match="101"):
+        train("C101", validate_sizes=[101], **FEW)
+
+
+def test_preset_graph_is_for_graph_networks() -> None:
+    config = configured("graph", "gat")
+    assert (config.features, config.layers, config.hidden) == ("relative", 2, (64,))
+    with pytest.raises(InputError, match=r"^preset graph is for network gat, not small\.$"):
+        configured("graph", "small")
+    few: dict[str, Any] = {"steps": 40, "tours": 16, "lanes": 4, "validate_every": 20}
+    card = train("C101", preset="graph", setting="paper", customers=20, portfolio="paper-3", **few).policy.card
+    assert (card["network"], card["start"], card["acceptance"], card["scale"]) == ("gat", "random", "always", 4)
 
 
 def test_seeds_may_be_named() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from neuralns.learning.starts import make_tasks
 from neuralns.learning.training import Standing, Training
 from neuralns.selection.features import RICH
 from neuralns.selection.policy import PolicySelector
+from neuralns.selection.policy_file import Policy
 
 PAIRS = "random-node,greedy-route,greedy"
 TINY = make_mdp("R101", customers=20, portfolio=PAIRS, budget=3)
@@ -81,6 +83,40 @@ def test_the_best_parameters_are_kept_not_the_last() -> None:
     assert (seen[-1] < best[-1]).all()
     assert (np.diff(best[:, 0]) > 0).any()
     assert kept[-len(seen) :] == pytest.approx(best[:, 0])
+
+
+def test_parameters_are_kept_that_save_most_over_all_sizes_where_others_are_validated_too() -> None:
+    mdp, others = TINY, [make_mdp("R101", customers=size, portfolio=PAIRS, budget=3) for size in (12, 16)]
+    config = short(learning_rate=0.1, anneal=False, steps=120, validate_every=6)
+    beyond = tuple((other, tuple(other.start_tours("validate", 8))) for other in others)
+    tasks = [replace(task_of([mdp], seed), beyond=beyond) for seed in (0, 1)]
+    training = Training(tasks, config)
+    own = tasks[0].validation[0]
+    tried: list[tuple[float, dict[str, Any], list[float]]] = []
+
+    def note(standing: Standing) -> None:
+        # Validations lie at the ends of episodes.
+        if not np.isnan(standing.validation).any():
+            present = {name: values[1].numpy().copy() for name, values in training.learner.online.state_dict().items()}
+            policy = Policy(training.policy(1).card, present)
+            rewards = [greedy_gain(each, policy, tours) for each, tours in ((mdp, own), *beyond)]
+            costs = [np.mean([tour.cost for tour in tours]) for tours in (own, *(tours for _, tours in beyond))]
+            tried.append((float(np.mean(np.array(rewards) / costs)), present, rewards))
+
+    training.run(note)
+    score, parameters, rewards = max(tried, key=lambda entry: entry[0])
+    policy = training.policy(1)
+    assert training.best_scores[1] == pytest.approx(score)
+    assert all(np.array_equal(policy.tensors[name], values) for name, values in parameters.items())
+    assert policy.card["validation_reward"] == pytest.approx(rewards[0])
+    assert policy.card["validation_sizes"] == [12, 16]
+    assert policy.card["validation_rewards_by_size"] == pytest.approx(rewards[1:])
+    # What is learned does not depend on it.
+    plain = Training([task_of([mdp], seed) for seed in (0, 1)], config)
+    plain.run()
+    last, same = training.learner.online.state_dict(), plain.learner.online.state_dict()
+    assert all(torch.equal(last[name], values) for name, values in same.items())
+    assert "validation_sizes" not in plain.policy(1).card
 
 
 def test_without_a_validation_yet_the_agent_is_the_present_one() -> None:

@@ -66,3 +66,11 @@ def test_same_seed_same_labels_other_seed_other_states() -> None:
 
 def test_decisions_take_time() -> None:
     assert 0 < decision_time(RANDOM, Uniform(), repeats=50) < 1e-3
+
+
+def test_what_is_seen_takes_the_place_of_features_and_the_labels_stay() -> None:
+    given = MIXED, Base((2,), True), Probes(budget=10), 60, 5
+    plain = label_states(*given)
+    seen = label_states(*given, see=lambda lanes: lanes.global_features.copy())
+    assert np.array_equal(seen.rows, plain.rows)
+    assert np.array_equal(seen.labels, plain.labels)

@@ -25,6 +25,6 @@ def test_experiments_are_known_by_name() -> None:
     assert experiments_named("scale") == ("scale",)
     assert experiments_named("all") == EXPERIMENTS
     with pytest.raises(
-        InputError, match=r"^experiment 'table3' is not known; choose table1, table2, scaling, scale, t"
+        InputError, match=r"^experiment 'table3' is not known; choose table1, table2, scaling, large, s"
     ):
         experiments_named("table3")

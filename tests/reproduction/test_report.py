@@ -192,7 +192,9 @@ def test_texts_from_outside_are_escaped() -> None:
 def test_every_claim_has_a_verdict_a_rule_and_evidence(tables: Tables, full: Document) -> None:
     cells = tables.cells
     rows = only_table(section(full, "The paper's claims in short")).rows
-    for claim, row in zip(CLAIMS, rows, strict=True):
+    assert [row[0] for row in rows] == [title for claim in CLAIMS for title in [claim.title] * (1 + bool(claim.ours))]
+    paper = [row for row in rows if not row[1].startswith("No claim of the paper")]
+    for claim, row in zip(CLAIMS, paper, strict=True):
         found, evidence = claim.judge(cells, FULL, "paper")
         other = "–" if claim.experiment in ("scaling", "scale") else claim.judge(cells, FULL, "distance")[0]
         assert row == (claim.title, claim.text, found, other)
@@ -210,8 +212,28 @@ def test_verdicts_follow_the_results() -> None:
         return None if place.experiment == "scale" or usual is None else usual + change
 
     rows = only_table(section(report(results.make_tables(reversed_temperatures)), "The paper's claims in short")).rows
-    assert [row[2] for row in rows] == ["holds", "holds", "holds", "not tested", "does not hold"]
-    assert rows[4][3] == "holds"
+    assert [row[2] for row in rows] == ["holds", "holds", "holds", "holds", "not tested", "does not hold"]
+    assert rows[5][3] == "holds"
+
+
+def test_our_graph_network_has_a_line_of_its_own_beside_the_papers() -> None:
+    def poor(place: Place) -> float | None:
+        usual = results.usual(place)
+        return usual - 200 if usual and (place.experiment, place.agent) == ("scaling", "DQN") else usual
+
+    found = report(results.make_tables(poor))
+    rows = [
+        row for row in only_table(section(found, "The paper's claims in short")).rows if row[0].startswith("Larger")
+    ]
+    assert [row[1:] for row in rows] == [
+        (CLAIMS[2].text, "does not hold", "–"), ("No claim of the paper: the same of our GNN+.", "holds", "–")
+    ]  # fmt: skip
+    text = words(section(found, f"{CLAIMS[2].title}: does not hold"))
+    assert "Our GNN+, by the same rule: holds. (a) is met in 15 of 15 cells" in text
+    beyond = words(section(found, "What the paper does not report"))
+    assert "Larger instances, GNN trained at n = 20, setting paper: our GNN+ is significantly better" in beyond
+    assert "Large generated instances, GNN trained at n = 20, setting paper: our GNN+ is significantly" in beyond
+    assert "16 test tours; the oracle has 4 rollouts for each pair instead of 30, and 4 seeds at most." in beyond
 
 
 def test_a_quick_run_judges_nothing_and_says_so() -> None:
@@ -329,6 +351,9 @@ def test_all_rows_of_table_2_are_in_the_report(tables: Tables, full: Document) -
 def test_all_rows_of_the_figures_are_in_the_report(tables: Tables, full: Document) -> None:
     for size in tables.scaling:
         columns = grid(full, "Larger instances, GNN trained at n = 20; setting paper", size.instance)
+        assert columns[size.agent][columns["n"].index(str(size.customers))].startswith(f"{size.mean_reward:.1f} ±")
+    for size in tables.large:
+        columns = grid(full, "Large generated instances, GNN trained at n = 20; setting paper", size.instance)
         assert columns[size.agent][columns["n"].index(str(size.customers))].startswith(f"{size.mean_reward:.1f} ±")
     for scale in tables.scale:
         if scale.setting == "paper":
@@ -458,7 +483,7 @@ def test_a_report_without_any_result_says_so() -> None:
     found = report(Tables())
     assert found.figures == {}
     text = words(list(found.blocks))
-    assert "Not run, or not finished: table1, table2, scaling, scale, temperature." in text
+    assert "Not run, or not finished: table1, table2, scaling, large, scale, temperature." in text
     assert {row[2] for row in only_table(section(found, "The paper's claims in short")).rows} == {"not tested"}
     assert "There are no results for it." in words(section(found, "What the paper does not report"))
     assert "There are no results for it." in words(section(found, "Tuning"))

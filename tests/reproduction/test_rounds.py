@@ -23,7 +23,7 @@ from neuralns.reproduction.plan import (
     SETTINGS,
     Plan,
 )
-from neuralns.reproduction.rounds import choose, main_jobs, tuning_jobs
+from neuralns.reproduction.rounds import RANKS, choose, main_jobs, tuning_jobs
 from plans import BEST, CHOICES, TINY, tuning_results
 
 
@@ -51,10 +51,10 @@ def test_the_second_round_has_every_agent_in_every_cell() -> None:
     # Destroy scale 4 is that of the tables; the oracle is not asked for at others.
     more_scales = len(INSTANCES) * 4
     assert Counter(job.kind for job in jobs) == {
-        "gat": 2 * 3, "sizes": 3, "dqn": cells + more_scales, "baselines": cells + more_scales, "oracle": cells,
-        "ahead": cells
+        "gat": 2 * 3, "graph": 2 * 3, "sizes": 3, "large": 3, "large-oracle": 3, "dqn": cells + more_scales,
+        "baselines": cells + more_scales, "oracle": cells, "ahead": cells
     }  # fmt: skip
-    assert len(set(names(jobs))) == len(jobs) == 297
+    assert len(set(names(jobs))) == len(jobs) == 309
     for kind in ("dqn", "ahead", "oracle", "baselines"):
         about = [job.settings for job in jobs if job.kind == kind and job.settings["scale"] == 4]
         assert {(job["setting"], job["instance"], job["destroys"]) for job in about} == set(
@@ -64,23 +64,35 @@ def test_the_second_round_has_every_agent_in_every_cell() -> None:
     assert {(job["setting"], job["instance"], job["destroys"], job["scale"]) for job in others} == set(
         product(("paper",), INSTANCES, (12,), (2, 6, 8, 10))
     )
-    assert all(job.settings["seeds"] == list(range(10)) for job in jobs if job.kind != "gat")
-    assert all(job.settings["tours"] == 128 for job in jobs)
+    parted = {"gat": 5, "graph": 5, "large-oracle": 4}
+    assert all(len(job.settings["seeds"]) == parted.get(job.kind, 10) for job in jobs)
+    assert all(job.settings["tours"] == 128 for job in jobs if not job.kind.startswith("large"))
 
 
 def test_long_jobs_come_first() -> None:
     kinds = [job.kind for job in main_jobs(EXPERIMENTS, FULL, CHOICES)]
-    ranks = [{"gat": 0, "dqn": 1, "ahead": 1, "oracle": 2, "baselines": 3, "sizes": 3}[kind] for kind in kinds]
+    ranks = [RANKS[kind] for kind in kinds]
     assert ranks == sorted(ranks)
+    assert list(dict.fromkeys(kinds))[:3] == ["gat", "graph", "large-oracle"]
 
 
+@pytest.mark.parametrize("kind", ["gat", "graph"])
 @pytest.mark.parametrize("seeds", [1, 2, 3, 10])
-def test_graph_networks_are_trained_in_two_halves_that_have_all_seeds(seeds: int) -> None:
-    jobs = [job for job in main_jobs(("scaling",), replace(FULL, seeds=seeds), CHOICES) if job.kind == "gat"]
+def test_graph_networks_are_trained_in_two_halves_that_have_all_seeds(seeds: int, kind: str) -> None:
+    jobs = [job for job in main_jobs(("scaling",), replace(FULL, seeds=seeds), CHOICES) if job.kind == kind]
     for instance in INSTANCES:
         halves = [job.settings["seeds"] for job in jobs if job.settings["instance"] == instance]
         assert [seed for half in halves for seed in half] == list(range(seeds))
         assert len(halves) == min(2, seeds)
+
+
+def test_our_graph_network_is_trained_once_for_both_experiments_and_never_validated_at_a_test_size() -> None:
+    scaling, large = (main_jobs((name,), FULL, CHOICES) for name in ("scaling", "large"))
+    ours = [job for job in scaling if job.kind == "graph"]
+    assert names(ours) == names([job for job in large if job.kind == "graph"])
+    tested = {*FULL.sizes, *FULL.large}
+    assert not any(tested & set(job.settings["config"]["validation_sizes"]) for job in ours)
+    assert all(job.settings["sizes"] == [20, 40, 60, 80, 100] for job in ours)
 
 
 def test_temperatures_are_tried_with_the_whole_portfolio_only() -> None:
@@ -116,7 +128,7 @@ def test_other_choices_are_other_jobs() -> None:
         for one, two in zip(main_jobs(EXPERIMENTS, QUICK, CHOICES), main_jobs(EXPERIMENTS, QUICK, other), strict=True)
         if one.name != two.name
     }
-    assert changed == {("baselines", "paper"), ("sizes", "paper")}
+    assert changed == {("baselines", "paper"), ("sizes", "paper"), ("large", "paper")}
 
 
 def test_jobs_are_plain_values() -> None:
@@ -174,8 +186,9 @@ def test_an_experiment_in_one_setting_needs_the_choices_of_that_one_only() -> No
 
 def test_seeds_may_be_named() -> None:
     jobs = main_jobs(("scaling", "scale"), replace(TINY, seeds=(3, 1, 7)), CHOICES)
-    assert {tuple(job.settings["seeds"]) for job in jobs if job.kind != "gat"} == {(3, 1, 7)}
-    assert [tuple(job.settings["seeds"]) for job in jobs if job.kind == "gat"] == [(3, 1), (7,)] * 3
+    assert {tuple(job.settings["seeds"]) for job in jobs if job.kind not in ("gat", "graph")} == {(3, 1, 7)}
+    for kind in ("gat", "graph"):
+        assert [tuple(job.settings["seeds"]) for job in jobs if job.kind == kind] == [(3, 1), (7,)] * 3
     assert names(main_jobs(EXPERIMENTS, replace(TINY, seeds=(0, 1)), CHOICES)) == names(
         main_jobs(EXPERIMENTS, replace(TINY, seeds=2), CHOICES)
     )

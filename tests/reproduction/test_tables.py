@@ -86,16 +86,29 @@ def test_table_2_has_average_and_least_objective() -> None:
 
 def test_the_figure_of_sizes_has_all_seeds_in_order() -> None:
     expected = []
-    for instance, size, agent in product(INSTANCES, (20, 100), ("DQN", "LRW", "RAN", "FIXED")):
+    for instance, size, agent in product(INSTANCES, (20, 100), ("DQN", "GNN+", "LRW", "RAN", "FIXED")):
+        kind = {"DQN": "gat", "GNN+": "graph"}.get(agent)
         parts = (
-            [result_of("gat", instance=instance, seeds=seeds) for seeds in ([0, 1], [2])]
-            if agent == "DQN"
+            [result_of(kind, instance=instance, seeds=seeds) for seeds in ([0, 1], [2])]
+            if kind
             else [result_of("sizes", instance=instance)]
         )
         values = [value for part in parts for value in part["sizes"][str(size)][agent]]
         assert TABLES.cells[Place("scaling", "paper", instance, size, agent)].values == tuple(values)
         expected.append(SizeReward("paper", instance, size, agent, *figures(values)))
     assert list(TABLES.scaling) == expected
+
+
+def test_the_table_of_large_instances_has_our_network_beside_the_others() -> None:
+    expected = []
+    for instance, size, agent in product(INSTANCES, (200, 400), ("GNN+", "LRW", "RAN", "FIXED", "ORACLE")):
+        parts = [result_of("large-oracle" if agent == "ORACLE" else "large", instance=instance)]
+        if agent == "GNN+":
+            parts = [result_of("graph", instance=instance, seeds=seeds) for seeds in ([0, 1], [2])]
+        values = [value for part in parts for value in part["large"][str(size)][agent]]
+        assert len(values) == 3
+        expected.append(SizeReward("paper", instance, size, agent, *figures(values)))
+    assert list(TABLES.large) == expected
 
 
 def test_the_figure_of_destroy_scales_is_about_the_whole_portfolio_in_the_papers_setting() -> None:

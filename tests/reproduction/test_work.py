@@ -15,9 +15,9 @@ from neuralns.experiments.jobs import Job
 from neuralns.learning.dqn import preset
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.in_search import evaluate_in_search
-from neuralns.reproduction.plan import CLASSIC_GRID, DQN_GRID, EXPERIMENTS, GAT, ROULETTE_GRID, Plan
+from neuralns.reproduction.plan import CLASSIC_GRID, DQN_GRID, EXPERIMENTS, GAT, GRAPH, ROULETTE_GRID, Plan
 from neuralns.reproduction.rounds import main_jobs, tuning_jobs
-from neuralns.reproduction.work import dqn_config, judge_policies, mdp_of, train_policies, work
+from neuralns.reproduction.work import dqn_config, judge_policies, large_mdp, mdp_of, train_policies, work
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
 from plans import CHOICES, TINY
 
@@ -102,6 +102,25 @@ def test_graph_networks_are_trained_at_20_customers_and_judged_at_all_sizes() ->
         assert found[str(size)] == {"DQN": [pytest.approx(greedy.reward_mean, abs=1e-4)]}
 
 
+@pytest.mark.parametrize(("name", "kind"), [("C", "clustered"), ("R", "random"), ("RC", "mixed")])
+def test_large_instances_are_generated_in_the_manner_of_the_others(name: str, kind: str) -> None:
+    mdp, like = large_mdp({"setting": "paper", "instance": name}, 200), mdp_of({"setting": "paper", "instance": name})
+    assert (mdp.instance.name, mdp.instance.customers, mdp.scale) == (f"{kind}-n201-s0 (paper)", 200, 40)
+    assert mdp.instance.capacity / 200 == like.instance.capacity / 20
+    assert mdp.portfolio == like.portfolio
+
+
+def test_our_graph_network_is_chosen_at_other_sizes_too_and_meets_large_instances() -> None:
+    settings = job_of("graph", instance="RC", seeds=[1]).settings
+    policy = train_policies([{**settings, "scale": 4}], settings["config"])[0][1]
+    assert policy.card["validation_sizes"] == [15]
+    found = work("graph", settings)
+    greedy = PolicySelector(policy, 0.0)
+    for part, mdp, tours in (("sizes", mdp_of(settings, customers=25), 4), ("large", large_mdp(settings, 30), 2)):
+        reward = evaluate(mdp, greedy, episodes=tours, seeds=[1]).reward_mean
+        assert found[part][str(mdp.instance.customers)] == {"GNN+": [pytest.approx(reward, abs=1e-4)]}
+
+
 def leaves(value: Any) -> list[list[float]]:
     """All lists of numbers in a result."""
     if isinstance(value, dict):
@@ -117,7 +136,10 @@ def leaves(value: Any) -> list[list[float]]:
         ("baselines", 3 + 2 * 4, 2),
         ("oracle", 1, 2),
         ("gat", 2, 1),
+        ("graph", 2 + 1, 1),
         ("sizes", 2 * 3, 2),
+        ("large", 3, 2),
+        ("large-oracle", 1, 2),
         ("tune-dqn", 1, 3),
         ("tune-wheels", 2, 12),
     ],
@@ -169,6 +191,7 @@ def test_wheels_are_tuned_by_their_validation_scores() -> None:
 def test_a_whole_training_has_the_papers_configuration() -> None:
     assert dqn_config({**DQN_GRID["paper"], "share": 1.0}) == preset("paper", "mlp")
     assert dqn_config({**GAT, "share": 1}) == preset("paper", "gat")
+    assert dqn_config({**GRAPH, "share": 1, "validation_sizes": [30]}) == preset("graph", "gat")
 
 
 def test_changes_and_a_share_of_the_steps_reach_the_configuration() -> None:

@@ -13,9 +13,10 @@ from neuralns.selection.policy_file import bundled_policies, read_policy
 OF_THE_PAPER = [name for name in bundled_policies() if name != BUNDLED]
 
 
-def test_there_is_a_policy_for_each_of_the_papers_instances_and_settings_and_one_for_any_size() -> None:
+def test_there_are_policies_for_each_of_the_papers_instances_and_settings_and_one_for_any_size() -> None:
     wanted = {f"{name}-20-{setting}" for name in ("C101", "R101", "RC101") for setting in ("paper", "distance")}
-    assert set(bundled_policies()) == wanted | {"gat-20-paper", BUNDLED}
+    ahead = {f"{name}-20-ahead" for name in ("C101", "R101", "RC101")}
+    assert set(bundled_policies()) == wanted | ahead | {"gat-20-paper", BUNDLED}
     assert invoke("policy").stdout.split() == list(bundled_policies())
     assert invoke("policy", "--json").json == list(bundled_policies())
 

@@ -14,9 +14,19 @@ from hypothesis import strategies as st
 
 from brute_force import drive, timed_instances, way
 from helpers import random_instances
-from neuralns import MDP, InputError, Instance, Lanes, Solution, portfolio_named, random_tours
+from neuralns import MDP, InputError, Instance, Lanes, Solution, make_mdp, portfolio_named, random_tours
+from neuralns.mdp.mdp import episode_seeds
 from neuralns.routes.transfer import charged_cost
-from neuralns.selection.features import FEATURE_SETS, PAPER, RICH, WINDOWS, FeatureSet, features_for, features_named
+from neuralns.selection.features import (
+    FEATURE_SETS,
+    PAPER,
+    RELATIVE,
+    RICH,
+    WINDOWS,
+    FeatureSet,
+    features_for,
+    features_named,
+)
 
 Arc = tuple[int, int]
 
@@ -561,6 +571,57 @@ def test_windows_features_by_hand() -> None:
     )
 
 
+# --- Relative: routes measured by routes. ----------------------------------------------------------------------------
+
+
+def test_relative_features_of_a_triangle_by_hand() -> None:
+    # Five arcs of 20 in all, so that the unit is 4, as u is; routes of 12 and 8, twice their mean is 20.
+    lanes = lanes_of_triangle(RELATIVE)
+    rich = lanes_of_triangle(RICH)
+    expected = rich.node_features[0, :, 4:].copy()
+    expected[1:, RELATIVE.nodes.index("length")] = [12 / 20, 8 / 20, 12 / 20]
+    assert lanes.node_features[0] == pytest.approx(expected)
+    known = dict(zip(RICH.globals, rich.global_features[0].tolist(), strict=True))
+    changed = {
+        "routes": 2 / 6, "arc": 1.0, "shortest": 8 / 20, "mean_length": 1 / 2, "longest": 12 / 20,
+        "spread_length": 2 / 20, "smallest_length": 8 / 20,
+    }  # fmt: skip
+    assert named(lanes, RELATIVE.globals) == pytest.approx({**known, **changed})
+
+
+@settings(deadline=None, max_examples=25)
+@given(random_instances(most=14), st.integers(0, 1000), st.data())
+def test_relative_features_are_those_of_rich_in_other_units(instance: Instance, seed: int, data: st.DataObject) -> None:
+    quota = data.draw(st.integers(1, instance.customers))
+    both = [Lanes([mdp_of(instance, quota)], features) for features in (RICH, RELATIVE)]
+    start = random_tours(instance, seed)
+    for view, other in zip(*(episode(lanes, start, seed) for lanes in both), strict=True):
+        assert view.routes == other.routes
+        rich, relative = (lanes.node_features[0].astype(float) for lanes in both)
+        lengths = view.lengths
+        arcs = sum(len(route) + 1 for route in view.routes)
+        if sum(lengths) < 1e-9:
+            continue
+        unit, long = sum(lengths) / arcs / view.unit, 2 * fmean(lengths) / (8 * view.unit)
+        for name in RELATIVE.nodes:
+            scale = {"before": unit, "after": unit, "gain": unit, "length": long}.get(name, 1.0)
+            column = relative[:, RELATIVE.nodes.index(name)] * scale
+            assert column == pytest.approx(rich[:, RICH.nodes.index(name)], rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("features", [RICH, RELATIVE], ids=["rich", "relative"])
+def test_relative_features_mean_the_same_at_every_size(features: FeatureSet) -> None:
+    # The same kind of instance, five times as large, with a fifth of the customers removed at a time.
+    found = []
+    for customers in (20, 100):
+        mdp = make_mdp("R101", customers=customers, portfolio="greedy-route,greedy")
+        lanes = Lanes([mdp] * 8, features)
+        lanes.reset(mdp.start_tours("train", 8), episode_seeds(0, 8))
+        found.append(lanes.global_features.mean(axis=0))
+    far = np.abs(found[0] - found[1]).max()
+    assert far < 0.35 if features is RELATIVE else far > 1.5
+
+
 def test_the_set_windows_is_for_instances_in_which_time_plays_a_part() -> None:
     timed = Instance("timed", [0, 1], 1, [[0, 0], [3, 4]], windows=[[0, 20], [8, 9]])
     assert features_for(TRIANGLE) is RICH
@@ -574,17 +635,19 @@ def test_sets_are_named_and_versioned() -> None:
         "paper": ("paper", 1),
         "rich": ("rich", 1),
         "windows": ("windows", 1),
+        "relative": ("relative", 1),
     }
     assert (PAPER.nodes[4:], PAPER.globals) == (("routed", "tours"), ("phase", "budget"))
-    assert len({entry.index for entry in FEATURE_SETS.values()}) == 3
+    assert len({entry.index for entry in FEATURE_SETS.values()}) == 4
+    assert (RELATIVE.nodes, RELATIVE.globals) == (RICH.nodes[4:], RICH.globals)
     assert (WINDOWS.nodes[: len(RICH.nodes)], WINDOWS.globals[: len(RICH.globals)]) == (RICH.nodes, RICH.globals)
     for entry in FEATURE_SETS.values():
         assert len(set(entry.nodes)) == len(entry.nodes)
         assert len(set(entry.globals)) == len(entry.globals)
-        assert entry.nodes[: entry.static] == ("x", "y", "demand", "depot")
+        assert entry.nodes[: entry.static] == (() if entry is RELATIVE else ("x", "y", "demand", "depot"))
         assert entry.globals[:2] == ("phase", "budget")
 
 
 def test_an_unknown_set_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^feature set 'poor' is not known; choose paper, rich, windows\.$"):
+    with pytest.raises(InputError, match=r"^feature set 'poor' is not known; choose paper, rich, windows, relative\.$"):
         features_named("poor")

@@ -55,6 +55,7 @@ KINDS = [
     pytest.param("gat", {"graph": "nearest"}, id="gat-nearest"),
     pytest.param("gat", {"graph": "nearest", "heads": 4}, id="gat-nearest-4"),
     pytest.param("gat", {"features": "paper", "layers": 1}, id="gat-paper"),
+    pytest.param("gat", {"features": "relative", "layers": 2, "hidden": (24, 9)}, id="gat-relative-hidden"),
 ]
 
 

@@ -12,7 +12,7 @@ from neuralns.cli.printing import plain_console
 
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(metavar="EXPERIMENT", help="table1, table2, scaling, scale, temperature or all.")
+        str, typer.Argument(metavar="EXPERIMENT", help="table1, table2, scaling, large, scale, temperature or all.")
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="A minute's run that tries everything and shows nothing about the paper.")

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
-from neuralns.cli.train_controller import train_controller
+from neuralns.cli.train_controller import FROM, NOTHING, train_controller
 from neuralns.cli.train_dr_alns import AGENT, train_dr_alns
 from neuralns.errors import InputError
 
@@ -54,7 +54,8 @@ def train(
         str,
         typer.Option(
             metavar="NAME",
-            help="strong, or paper (its numbers, and mlp, random starts, always, portfolio paper, a fifth removed).",
+            help="strong, or paper (its numbers, and mlp, random starts, always, portfolio paper, a fifth removed), or "
+            "graph (likewise, but a gat that carries over to other sizes).",
         ),
     ] = "strong",
     steps: Annotated[int | None, typer.Option(metavar="N", help="Gradient steps; as the preset says.")] = None,
@@ -69,8 +70,15 @@ def train(
         str | None,
         typer.Option(metavar="NAME", help="What a pair gives is kept: if improving (the default), always, annealing."),
     ] = None,
+    validate_sizes: Annotated[
+        str | None,
+        typer.Option(metavar="a,b", help="Choose the best by the first so many customers of each instance, too."),
+    ] = None,
     hidden: Annotated[
-        str | None, typer.Option(metavar="a,b", help="Widths of the hidden layers of mlp, small and ahead.")
+        str | None,
+        typer.Option(
+            metavar="a,b", help="Widths of the hidden layers of mlp, small and ahead, of gat after its attention."
+        ),
     ] = None,
     graph: Annotated[str | None, typer.Option(metavar="NAME", help="Of gat: complete or nearest.")] = None,
     heads: Annotated[int | None, typer.Option(metavar="H", help="Attention heads of gat.")] = None,
@@ -99,6 +107,14 @@ def train(
         int | None, typer.Option(metavar="N", help="Of a controller: searches at a time; 1 by default.")
     ] = None,
     seed: Annotated[int | None, typer.Option(metavar="K", help="Of a controller: same seed, same settings.")] = None,
+    begin_from: Annotated[
+        str | None,
+        typer.Option(
+            f"--{FROM}",
+            metavar="FILE",
+            help=f"Of a controller: one to begin from, or {NOTHING}; the bundled one if it knows such instances.",
+        ),
+    ] = None,
 ) -> None:
     """Train a policy that chooses operators; Ctrl-C saves, --resume goes on.
 
@@ -121,7 +137,8 @@ def train(
         of_policies: tuple[tuple[str, object], ...] = (
             ("--customers", customers), ("--ignore", ignore), ("--setting", setting), ("--network", network),
             ("--steps", steps), ("--start", start), ("--scale", scale), ("--acceptance", acceptance),
-            ("--hidden", hidden), ("--graph", graph), ("--heads", heads), ("--tensorboard", tensorboard),
+            ("--hidden", hidden), ("--validate-sizes", validate_sizes), ("--graph", graph), ("--heads", heads),
+            ("--tensorboard", tensorboard),
             ("--operators", operators), ("--preset", preset != "strong"), ("--seeds", seeds != 1),
             ("--budget", budget != 10), ("--device", device != "cpu"), ("--threads", threads != 1),
         )  # fmt: skip
@@ -131,7 +148,7 @@ def train(
         if agent is not None:
             if agent != AGENT:
                 raise InputError(f"agent {agent!r} is not known; choose {AGENT}.")
-            for option, value in (("--resume", resume), ("--workers", workers)):
+            for option, value in (("--resume", resume), ("--workers", workers), (f"--{FROM}", begin_from)):
                 if value:
                     raise InputError(f"{option} does not go with --agent {AGENT}.")
             train_dr_alns(
@@ -141,12 +158,12 @@ def train(
             return
         train_controller(
             instances or (), output, generate, portfolio, 60.0 if minutes is None else minutes, time,
-            1 if workers is None else workers, seed or 0, resume, force,
+            1 if workers is None else workers, seed or 0, resume, force, begin_from,
         )  # fmt: skip
         return
     of_controllers: tuple[tuple[str, object], ...] = (
         ("--agent", agent), ("--generate", generate), ("--minutes", minutes), ("--time", time),
-        ("--workers", workers), ("--seed", seed),
+        ("--workers", workers), ("--seed", seed), (f"--{FROM}", begin_from),
     )  # fmt: skip
     for option, value in of_controllers:
         if value is not None:
@@ -154,7 +171,7 @@ def train(
     if not instances:
         raise InputError("no instance was given to train on.")
     options.load_own(operators)
-    widths = _widths(hidden)
+    widths, sizes = _widths(hidden), _sizes(validate_sizes)
     network = defaults_of(preset).network if network is None else network
     total = steps or 0
     at_once = network in ("lrw", "ahead")
@@ -200,6 +217,7 @@ def train(
             scale=scale,
             budget=budget,
             acceptance=acceptance,
+            validate_sizes=sizes,
             device=device,
             threads=threads,
             resume=resume,
@@ -242,6 +260,15 @@ def _end_if_astray(done: Trained, output: str) -> None:
     """End with exit code 1 if a policy is not where it was to be."""
     if any(Path(file).parent != Path(output).parent for file in done.written):
         raise typer.Exit(1)
+
+
+def _sizes(text: str | None) -> tuple[int, ...]:
+    if text is None:
+        return ()
+    sizes = tuple(int(part) if part.strip().isdecimal() and len(part) < 9 else 0 for part in text.split(","))
+    if not all(sizes):
+        raise InputError(f"sizes {text!r} to validate at must be numbers of customers, such as 30,50,70,90.")
+    return sizes
 
 
 def _widths(text: str | None) -> tuple[int, ...] | None:

@@ -35,6 +35,7 @@ def write_checkpoint(training: Training, path: str | os.PathLike[str], about: di
         state = learner.optimiser.state.get(parameter, {})
         tensors |= {f"adam.{number}.{moment}": state[moment] for moment in _MOMENTS if moment in state}
     tensors["best_scores"] = torch.from_numpy(training.best_scores)
+    tensors["best_rewards"] = torch.from_numpy(training.best_rewards)
     numbers = {
         "step": training.step,
         "ticks": training.ticks,
@@ -78,6 +79,7 @@ def read_checkpoint(training: Training, path: str | os.PathLike[str], about: dic
             for name, values in own.items():
                 values.copy_(tensors[f"{group}.{name}"])
         training.best_scores[:] = tensors["best_scores"].numpy()
+        training.best_rewards[:] = tensors["best_rewards"].numpy()
         for number, parameter in enumerate(learner.online.parameters()):
             moments = {
                 name: tensors[f"adam.{number}.{name}"] for name in _MOMENTS if f"adam.{number}.{name}" in tensors

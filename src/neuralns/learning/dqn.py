@@ -30,9 +30,9 @@ class Config:
     Attributes
     ----------
     network, features
-        ``mlp``, ``gat`` or ``small``; feature set ``paper``, ``rich`` or ``windows``.
+        ``mlp``, ``gat`` or ``small``; feature set ``paper``, ``rich``, ``windows`` or ``relative``.
     hidden
-        Widths of the hidden layers of ``mlp`` and ``small``.
+        Widths of the hidden layers of ``mlp`` and ``small``, and of those that follow the attention of ``gat``.
     width, layers, heads, graph
         Of ``gat``; its graph is ``complete`` or ``nearest``.
     steps
@@ -98,7 +98,7 @@ class Config:
         object.__setattr__(self, "hidden", tuple(hidden))
         if len(hidden) > MOST_HIDDEN:
             raise InputError(f"{len(hidden)} hidden layers are too many; {MOST_HIDDEN} at most.")
-        names = ("width", "layers", "heads", "graph") if self.network == "gat" else ("hidden",)
+        names = ("width", "layers", "heads", "graph", "hidden") if self.network == "gat" else ("hidden",)
         object.__setattr__(self, "options", {name: getattr(self, name) for name in names})
 
     def as_dict(self) -> dict[str, Any]:
@@ -109,9 +109,10 @@ class Config:
 
 
 def preset(name: str, network: str = "mlp") -> Config:
-    """Return the configuration ``paper`` or ``strong`` for a network.
+    """Return the configuration ``paper`` or ``strong`` for a network, or ``graph`` for ``gat``.
 
-    ``paper`` has the paper's numbers, and for what it does not say those that its authors used later.
+    ``paper`` has the paper's numbers, and for what it does not say those that its authors used later. ``graph`` is for
+    policies that are to carry over to other sizes.
     """
     if name == "paper":
         return Config(network, "rich" if network == "small" else "paper", steps=25_000 if network == "gat" else 15_000)
@@ -127,7 +128,14 @@ def preset(name: str, network: str = "mlp") -> Config:
             # Attention costs many times more a step than an MLP.
             return replace(common, steps=12_000, lanes=32, batch=64, replay=30_000, tours=2000)
         return common
-    raise InputError(f"preset {name!r} is not known; choose paper or strong.")
+    if name == "graph":
+        if network != "gat":
+            raise InputError(f"preset graph is for network gat, not {network}.")
+        return replace(
+            preset("strong", "gat"), features="relative", layers=2, hidden=(64,), steps=5000, lanes=16, batch=32,
+            replay=20_000, validate_every=250,
+        )  # fmt: skip
+    raise InputError(f"preset {name!r} is not known; choose paper, strong or graph.")
 
 
 # --- Random numbers as a function of seed, stream, step and place: nothing to save, the same however they are batched.

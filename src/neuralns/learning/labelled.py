@@ -166,6 +166,8 @@ def _with_margin(
     card: dict[str, Any],
 ) -> Policy:
     """Return the policy whose margin does best on the validation tours."""
+    from neuralns import __version__
+
     entries = {
         "network": NETWORK,
         "operators": {
@@ -183,6 +185,7 @@ def _with_margin(
         "acceptance": mdp.acceptance_name,
         "training": config.as_dict(),
         "seed": seed,
+        "neuralns": __version__,
         **card,
     }
     found = []

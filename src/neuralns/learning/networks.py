@@ -101,18 +101,23 @@ class MLP(nn.Module):
 class GAT(nn.Module):
     """Attention layers over the nodes, pooled by mean and maximum, with the globals into a linear head.
 
+    With ``hidden`` widths the head has rectified layers of these before it.
+
     Its parameters do not depend on the number of nodes. ``edges`` (predecessor, successor and nearest nodes of each
     node) is used with graph ``nearest``; with graph ``complete`` all nodes attend to all.
     """
 
     def __init__(
-        self, generators: Sequence[torch.Generator], shape: Shape, width: int, layers: int, heads: int, graph: str
-    ) -> None:
+        self, generators: Sequence[torch.Generator], shape: Shape, width: int, layers: int, heads: int, graph: str,
+        hidden: Sequence[int] = (),
+    ) -> None:  # fmt: skip
         super().__init__()
         self.shape, self.graph = shape, graph
         sizes = [shape.node_features, *[width] * layers]
         self.layers = nn.ModuleList(StackedAttention(generators, a, b, heads) for a, b in pairwise(sizes))
-        self.head = StackedLinear(generators, 2 * width + shape.global_features, shape.actions)
+        wide = [2 * width + shape.global_features, *hidden]
+        self.hidden = nn.ModuleList(StackedLinear(generators, a, b) for a, b in pairwise(wide))
+        self.head = StackedLinear(generators, wide[-1], shape.actions)
 
     def forward(self, rows: Tensor, mask: Tensor | None = None, edges: Tensor | None = None) -> Tensor:
         """Return Q [seed, batch, action] for rows [seed, batch, row], node masks and edges [seed, batch, node, ..]."""
@@ -134,15 +139,18 @@ class GAT(nn.Module):
         weights = present.to(nodes.dtype)[..., None]
         mean = (nodes * weights).sum(2) / weights.sum(2)
         most = nodes.masked_fill(~present[..., None], -math.inf).amax(2)
-        head: Tensor = self.head(torch.cat([mean, most, rows[..., split:]], dim=-1))
-        return head
+        whole = torch.cat([mean, most, rows[..., split:]], dim=-1)
+        for layer in self.hidden:
+            whole = torch.relu(layer(whole))
+        values: Tensor = self.head(whole)
+        return values
 
 
 def make_network(kind: str, shape: Shape, seeds: Sequence[int], options: dict[str, Any]) -> MLP | GAT:
     """Return a network with the parameters of several seeds; those of a seed do not depend on the others."""
     generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
     if kind == "gat":
-        return GAT(generators, shape, options["width"], options["layers"], options["heads"], options["graph"])
+        return GAT(generators, shape, **options)
     if kind in ("mlp", "small"):
         inputs = shape.row if kind == "mlp" else shape.global_features
         return MLP(generators, inputs, options["hidden"], shape.actions)

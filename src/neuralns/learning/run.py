@@ -39,6 +39,7 @@ def run(
     *,
     seeds: Sequence[int] = (0,),
     start: str = "random",
+    beyond: Sequence[MDP] = (),
     device: str = "cpu",
     threads: int = 1,
     output: str | os.PathLike[str] | None = None,
@@ -55,7 +56,7 @@ def run(
     ends the run after the current episode: the policies so far and the checkpoint are written, and ``resume`` goes on
     to the same result as a run that was never stopped. An operator of one's own that fails, or gives no answer, ends
     the run with the policies so far and the checkpoint of the last minute. Test tours are played only when the training
-    is over. ``say`` is told what goes on before the first step.
+    is over. Policies are validated, too, on the MDPs ``beyond``. ``say`` is told what goes on before the first step.
     """
     if not seeds:
         raise InputError("training needs at least one seed.")
@@ -82,7 +83,9 @@ def run(
         "budget": mdps[0].budget,
         "acceptance": mdps[0].acceptance_name,
     }
-    tasks = make_tasks(mdps, seeds, start, config.tours, say)
+    if beyond:
+        about["beyond"] = [f"{mdp.instance.name}, {mdp.instance.customers}" for mdp in beyond]
+    tasks = make_tasks(mdps, seeds, start, config.tours, say, beyond)
     training = Training(tasks, config, device, threads)
     if resume:
         assert checkpoint is not None
@@ -134,7 +137,7 @@ def run(
                 "most_used_pair_share": pairs[-1].share,
             }
             policies[agent] = Policy({**policy.card, **measured}, policy.tensors)
-    best = int(np.argmax([-np.inf if score is None else score for score in scores]))
+    best = int(np.argmax(training.best_scores))
     done = Trained(
         tuple(policies), scores, tuple(tests), best, training.done, training.step, marks=marks, pairs=tuple(pairs)
     )

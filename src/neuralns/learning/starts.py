@@ -22,6 +22,8 @@ RUNS = 8
 """Searches whose solutions make up a set of starts."""
 ITERATIONS_PER_CUSTOMER = 200
 """Length of these searches."""
+BEYOND = 32
+"""Validation tours of each MDP that is not learned on."""
 SHAKES = 10
 """Most pairs of operators, drawn uniformly, that shake a savings solution."""
 
@@ -48,6 +50,7 @@ def make_tasks(
     start: str,
     tours: int,
     say: Callable[[str], object] = lambda text: None,
+    beyond: Sequence[MDP] = (),
 ) -> list[Task]:
     """Return one task for each seed, all on the same MDPs and the same tours; ``say`` is told what takes time."""
     share = -(-SET_SIZE // len(mdps))
@@ -57,7 +60,8 @@ def make_tasks(
             say(f"gathering starts by {start} on {mdp.instance.name} ({number} of {len(mdps)}) ...")
         train.append(tuple(starting_tours(mdp, start, "train", max(1, -(-tours // len(mdps))))))
         validate.append(tuple(starting_tours(mdp, start, "validate", share)))
-    return [Task(tuple(mdps), tuple(train), tuple(validate), seed) for seed in seeds]
+    others = tuple((mdp, tuple(starting_tours(mdp, start, "validate", BEYOND))) for mdp in beyond)
+    return [Task(tuple(mdps), tuple(train), tuple(validate), seed, others) for seed in seeds]
 
 
 def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:

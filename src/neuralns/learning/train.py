@@ -88,6 +88,7 @@ def train(
     scale: int | None = None,
     budget: int = DEFAULT_BUDGET,
     acceptance: str | Acceptance | None = None,
+    validate_sizes: Sequence[int] = (),
     device: str = "cpu",
     threads: int = 1,
     resume: bool = False,
@@ -104,8 +105,9 @@ def train(
     all sizes, learns on solutions that searches meet (``search``), with the portfolio of `neuralns.solve` (``modern``),
     10 customers removed at a time, and pairs undone that make things worse (``improving``). ``paper`` is the paper's:
     ``mlp``, ``random`` tours, portfolio ``paper``, a fifth of the customers, and what every pair gives kept
-    (``always``). Setting and features are ``windows`` where time plays a part, else ``distance`` and ``rich``;
-    ``paper`` leaves windows out.
+    (``always``). ``graph`` is as ``paper``, but trains ``gat`` so that it carries over to other sizes, which
+    ``validate_sizes`` helps with. Setting and features are ``windows`` where time plays a part, else ``distance`` and
+    ``rich``; ``paper`` and ``graph`` leave windows out.
 
     Parameters
     ----------
@@ -119,13 +121,16 @@ def train(
         tours, ``states`` and ``hidden`` of `neuralns.learning.labelled.LabelConfig` can be changed); or ``lrw`` for the
         learned roulette wheel, which needs no torch.
     preset
-        Where the choices left out and the configuration come from, ``strong`` or ``paper``.
+        Where the choices left out and the configuration come from, ``strong``, ``paper`` or ``graph``.
     seeds
         Agents trained side by side, or their seeds; the best on the validation tours is written.
     start
         Episodes start from ``random`` tours, ``savings`` or ``search`` (solutions met by ALNS).
     customers, setting, portfolio, scale, budget, acceptance
         Of the MDP (see `neuralns.make_mdp`).
+    validate_sizes
+        Numbers of customers at which the policy is validated as well, without being trained there: on the first so many
+        of each instance. The best is then what saves the largest share of the cost, in the mean over the sizes.
     device, threads
         Where the networks live, and threads that play episodes.
     resume
@@ -161,27 +166,30 @@ def train(
     network = usual.network if network is None else network
     given = [each if isinstance(each, Instance) else read(each) for each in several]
     setting = setting or usual.setting or _setting_for(given)
-    mdps = []
-    for instance in given:
+
+    def mdp_of(instance: Instance, customers: int | None) -> MDP:
         size = instance.customers if customers is None else customers
-        mdps.append(
-            make_mdp(
-                instance,
-                customers=customers,
-                setting=setting,
-                portfolio=usual.portfolio if portfolio is None else portfolio,
-                # A default fits every instance.
-                scale=usual.scale and min(usual.scale, size) if scale is None else scale,
-                budget=budget,
-                acceptance=usual.acceptance if acceptance is None else acceptance,
-            )
+        return make_mdp(
+            instance,
+            customers=customers,
+            setting=setting,
+            portfolio=usual.portfolio if portfolio is None else portfolio,
+            # A default fits every instance.
+            scale=usual.scale and min(usual.scale, size) if scale is None else scale,
+            budget=budget,
+            acceptance=usual.acceptance if acceptance is None else acceptance,
         )
+
+    mdps = [mdp_of(instance, customers) for instance in given]
+    beyond = [mdp_of(instance, size) for instance in given for size in validate_sizes]
     chosen = mdps[0].portfolio
     if chosen.improves:
         raise InputError(
             f"portfolio {chosen.name!r} has improve operators ({chosen.improves[0].name}), which a policy does not "
             "bring along; train with destroy and repair operators alone."
         )
+    if beyond and network in ("lrw", "ahead"):
+        raise InputError(f"sizes to validate at are for gat and small, not for {network}.")
     if network == "lrw":
         return _train_wheel(mdps, numbers, output, command)
     if find_spec("torch") is None:
@@ -199,6 +207,7 @@ def train(
         config,
         seeds=numbers,
         start=usual.start if start is None else start,
+        beyond=beyond,
         device=device,
         threads=threads,
         output=output,
@@ -239,6 +248,7 @@ class Defaults:
 DEFAULTS = {
     "strong": Defaults("small", "search", "improving", "modern", 10, None),
     "paper": Defaults("mlp", "random", "always", "paper", None, "distance"),
+    "graph": Defaults("gat", "random", "always", "paper", None, "distance"),
 }
 """By preset."""
 
@@ -246,7 +256,7 @@ DEFAULTS = {
 def defaults_of(preset: str) -> Defaults:
     """Return the defaults that come with a preset."""
     if preset not in DEFAULTS:
-        raise InputError(f"preset {preset!r} is not known; choose paper or strong.")
+        raise InputError(f"preset {preset!r} is not known; choose paper, strong or graph.")
     return DEFAULTS[preset]
 
 
@@ -330,7 +340,7 @@ def _train_ahead(
         if name not in LabelConfig().as_dict():
             known = ", ".join(LabelConfig().as_dict())
             raise InputError(f"a training from labelled states has no {name!r} to set; there are {known}.")
-    policies = train_labelled(mdp, seeds, replace(LabelConfig(), **given), say=say, command=command)
+    policies = train_labelled(mdp, seeds, replace(LabelConfig(), **given), say=say, command=command, finished=True)
     tests = [evaluate(mdp, LookAhead(policy, 0.0), seeds=1).reward_mean for policy in policies.values()]
     kept = [Policy({**p.card, "test_reward": t}, p.tensors) for p, t in zip(policies.values(), tests, strict=True)]
     scores = [float(policy.card["validation_reward"]) for policy in kept]

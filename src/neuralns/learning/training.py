@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,17 +23,22 @@ from neuralns.problem.solution import Solution
 from neuralns.routes.transfer import SOME_NEIGHBOURS
 from neuralns.selection.attention import NEAREST
 from neuralns.selection.features import features_named
+from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy
 
 
 @dataclass(frozen=True)
 class Task:
-    """What one agent learns: MDPs (instances) with the tours to start from and to validate on, and its seed."""
+    """What one agent learns: MDPs (instances) with the tours to start from and to validate on, and its seed.
+
+    It is validated, too, on MDPs that it never learns on (``beyond``), with tours of theirs.
+    """
 
     mdps: tuple[MDP, ...]
     starts: tuple[tuple[Solution, ...], ...]
     validation: tuple[tuple[Solution, ...], ...]
     seed: int
+    beyond: tuple[tuple[MDP, tuple[Solution, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,8 +125,11 @@ class Training:
         check_device(device)
         self.config, self.tasks = config, tuple(tasks)
         nodes = max(mdp.instance.customers for task in tasks for mdp in task.mdps) + 1
-        if config.network == "mlp" and any(m.instance.customers + 1 != nodes for task in tasks for m in task.mdps):
+        met = [mdp for task in tasks for mdp in (*task.mdps, *(mdp for mdp, _ in task.beyond))]
+        if config.network == "mlp" and any(mdp.instance.customers + 1 != nodes for mdp in met):
             raise InputError("an mlp needs instances of one size; take gat or small for different sizes.")
+        if len({len(task.beyond) for task in tasks}) > 1:
+            raise InputError("all tasks of a training run need as many MDPs to be validated on.")
         lanes = config.lanes
         if any(len(task.mdps) > lanes for task in tasks):
             config = self.config = replace(config, lanes=max(len(task.mdps) for task in tasks))
@@ -160,7 +168,9 @@ class Training:
         self._validation_mask = torch.from_numpy(self._validators.node_mask).to(parts.device)
         self.step = 0
         self.ticks = 0
+        self._beyond = [[Validation(mdp, tours, threads) for mdp, tours in task.beyond] for task in tasks]
         self.best_scores = np.full(len(tasks), -np.inf)
+        self.best_rewards = np.full((len(tasks), 1 + len(tasks[0].beyond)), np.nan)
         self.best_parameters = {name: values.clone() for name, values in self.learner.online.state_dict().items()}
         self.last_validation = np.full(len(tasks), np.nan)
         self.last_returns = np.full(len(tasks), np.nan)
@@ -180,6 +190,18 @@ class Training:
 
     def policy(self, agent: int, **card: Any) -> Policy:
         """Return the best policy of an agent, with more entries for its card."""
+        validated = bool(np.isfinite(self.best_scores[agent]))
+        rewards = [float(reward) for reward in self.best_rewards[agent]] if validated else [None]
+        entries: dict[str, Any] = {"validation_reward": rewards[0]}
+        if self._beyond[agent]:
+            sizes = [mdp.instance.customers for mdp, _ in self.tasks[agent].beyond]
+            entries["validation_sizes"] = sizes
+            entries["validation_rewards_by_size"] = rewards[1:]
+        # Before the first validation the present parameters are the best that there are.
+        parameters = self.best_parameters if validated else self.learner.online.state_dict()
+        return self._policy_of(agent, parameters, {**entries, **card})
+
+    def _policy_of(self, agent: int, parameters: Mapping[str, Tensor], card: Mapping[str, Any]) -> Policy:
         config, task = self.config, self.tasks[agent]
         features = features_named(config.features)
         sizes = sorted({mdp.instance.customers for mdp in task.mdps})
@@ -200,13 +222,9 @@ class Training:
             "acceptance": task.mdps[0].acceptance_name,
             "seed": task.seed,
             "reward_scale": float(self.reward_scales[agent]),
-            "validation_reward": float(self.best_scores[agent]) if np.isfinite(self.best_scores[agent]) else None,
             "training": config.as_dict(),
             "neuralns": __version__,
         }
-        validated = bool(np.isfinite(self.best_scores[agent]))
-        # Before the first validation the present parameters are the best that there are.
-        parameters = self.best_parameters if validated else self.learner.online.state_dict()
         tensors = {name: values[agent].cpu().numpy() for name, values in parameters.items()}
         return Policy({**entries, **card}, tensors)
 
@@ -238,7 +256,7 @@ class Training:
                         losses,
                         self.last_returns,
                         self.last_validation,
-                        self.best_scores.copy(),
+                        self.best_rewards[:, 0].copy(),
                     )
                 )
             at_boundary()
@@ -279,8 +297,17 @@ class Training:
         self.last_returns = gains.reshape(len(self.tasks), count).mean(axis=1)
         return np.asarray((total / max(1, learned)).cpu().double().numpy())
 
+    def _play_beyond(self, agent: int) -> list[tuple[float, float]]:
+        """Return what the present policy of an agent gains on each MDP beyond the training, and the costs there."""
+        policy = self._policy_of(agent, self.learner.online.state_dict(), {})
+        return [each.play(policy) for each in self._beyond[agent]]
+
     def _validate(self) -> None:
-        """Play the validation tours greedily; keep the parameters of the agents that did better than ever."""
+        """Play the validation tours greedily; keep the parameters of the agents that did better than ever.
+
+        With MDPs beyond those of the training, better is what saves a larger share of the cost of the start tours, in
+        the mean over the training's own MDPs and each of the others.
+        """
         players, learner = self._validators, self.learner
         count = players.count
         seeds = np.tile(episode_seeds(0, count, "validation"), len(self.tasks))
@@ -290,11 +317,34 @@ class Training:
             players.step(learner.act(rows, masks, self._validation_mask, edges))
         gains = players.lanes.start_costs - players.lanes.costs
         self.last_validation = gains.reshape(len(self.tasks), count).mean(axis=1)
-        better = np.flatnonzero(self.last_validation > self.best_scores)
-        self.best_scores[better] = self.last_validation[better]
+        rewards, scores = self.last_validation[:, None], self.last_validation
+        if self._beyond[0]:
+            costs = players.lanes.start_costs.reshape(len(self.tasks), count).mean(axis=1)[:, None]
+            others = np.array([self._play_beyond(agent) for agent in range(len(self.tasks))])
+            rewards = np.hstack([rewards, others[:, :, 0]])
+            scores = (rewards / np.hstack([costs, others[:, :, 1]])).mean(axis=1)
+        better = np.flatnonzero(scores > self.best_scores)
+        self.best_scores[better] = scores[better]
+        self.best_rewards[better] = rewards[better]
         index = torch.from_numpy(better).to(learner.device)
         for name, values in learner.online.state_dict().items():
             self.best_parameters[name][index] = values[index]
+
+
+class Validation:
+    """Tours of an MDP that compiled policies play greedily, as they will be used."""
+
+    def __init__(self, mdp: MDP, tours: Sequence[Solution], threads: int = 1) -> None:
+        self._lanes = Lanes([mdp] * len(tours), observes_nodes=False, threads=threads)
+        self._tours = Tours(tours)
+        self._seeds = episode_seeds(0, len(tours), "validation")
+
+    def play(self, policy: Policy) -> tuple[float, float]:
+        """Return the mean reward of a policy, and the mean cost of the start tours."""
+        self._lanes.reset(self._tours, self._seeds, observe=False)
+        self._lanes.play(PolicySelector(policy, 0.0))
+        costs = self._lanes.start_costs
+        return float((costs - self._lanes.costs).mean()), float(costs.mean())
 
 
 def check_device(name: str) -> None:

@@ -8,6 +8,7 @@ simulation, so that labels are noisy, but right on average.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -167,13 +168,22 @@ def _compiled_label() -> Any:
     return compile_for(_signature, _label)
 
 
-def label_states(mdp: MDP, base: Base, probes: Probes, count: int, seed: int, features: FeatureSet = RICH) -> Labelled:
+def label_states(
+    mdp: MDP,
+    base: Base,
+    probes: Probes,
+    count: int,
+    seed: int,
+    features: FeatureSet = RICH,
+    see: Callable[[Lanes], npt.NDArray[np.float32]] | None = None,
+) -> Labelled:
     """Return labelled states from fresh start tours, one of each.
 
     An episode goes by the base, with some pairs drawn uniformly, to a number of pairs that is drawn for each tour.
+    What ``see`` returns of all lanes, a row for each, takes the place of the features of the whole and simulations.
     """
     rng = np.random.default_rng(named_seed("labelled states", seed))
-    lanes = Lanes([mdp] * min(count, _LANES), observes_nodes=False)
+    lanes = Lanes([mdp] * min(count, _LANES), features, observes_nodes=see is not None)
     copy, other = (new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale) for _ in range(2))
     destroys, repairs = len(mdp.portfolio.destroys), len(mdp.portfolio.repairs)
     label, tables = _compiled_label(), mdp.portfolio.tables
@@ -184,7 +194,7 @@ def label_states(mdp: MDP, base: Base, probes: Probes, count: int, seed: int, fe
     rows, labels = [], []
     for _ in range(-(-count // len(lanes))):
         starts = [mdp.random_start(int(each)) for each in rng.integers(0, 2**62, len(lanes))]
-        lanes.reset(starts, rng.integers(0, 2**63, len(lanes)).astype(np.uint64), observe=False)
+        lanes.reset(starts, rng.integers(0, 2**63, len(lanes)).astype(np.uint64), observe=see is not None)
         depths = rng.integers(0, mdp.budget, len(lanes))
         for depth in range(mdp.budget):
             which = np.flatnonzero(depths == depth)
@@ -200,12 +210,12 @@ def label_states(mdp: MDP, base: Base, probes: Probes, count: int, seed: int, fe
                 "labels",
                 copy,
             )  # fmt: skip
-            rows.append(row.reshape(len(which), width))
+            rows.append(row.reshape(len(which), width) if see is None else see(lanes)[which])
             labels.append(found)
             drawn = rng.random(len(lanes)) < EXPLORED
             pair = np.where(drawn, rng.integers(0, destroys * repairs, len(lanes)), pairs[0])
             lanes.step(pair // repairs, observe=False)
-            lanes.step(destroys + pair % repairs, observe=False)
+            lanes.step(destroys + pair % repairs, observe=see is not None)
     # Rows are in the order of their depth within a batch: those beyond the count are dropped from anywhere.
     kept = np.sort(rng.permutation(sum(map(len, rows)))[:count])
     return Labelled(np.concatenate(rows)[kept], np.concatenate(labels)[kept])

@@ -1,10 +1,11 @@
-"""The paper's five claims, each judged on our results by a rule that is written beside it."""
+"""The paper's five claims, each judged on our results by a rule that is written beside it, one on ours as well."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -51,17 +52,29 @@ class Condition:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, the rule that we judge it by, and the function that looks at the rule's conditions."""
+    """A claim of the paper, the rule that we judge it by, and the function that looks at the rule's conditions.
+
+    Where we have an agent of our own for it, ``of_ours`` looks at the same conditions of that one (``ours``).
+    """
 
     experiment: str
     title: str
     text: str
     rule: str
     conditions: Callable[[Cells, Plan, str], list[Condition]]
+    ours: str = ""
+    of_ours: Callable[[Cells, Plan, str], list[Condition]] | None = None
 
     def judge(self, cells: Cells, plan: Plan, setting: str) -> tuple[str, tuple[str, ...]]:
         """Return the verdict in a setting and the evidence for it."""
-        conditions = self.conditions(cells, plan, setting)
+        return self._judged(self.conditions(cells, plan, setting))
+
+    def judge_ours(self, cells: Cells, plan: Plan, setting: str) -> tuple[str, tuple[str, ...]]:
+        """Return the same for our agent."""
+        assert self.of_ours is not None
+        return self._judged(self.of_ours(cells, plan, setting))
+
+    def _judged(self, conditions: Sequence[Condition]) -> tuple[str, tuple[str, ...]]:
         evidence = tuple(each.sentence(letter) for letter, each in zip("abc", conditions, strict=False))
         return verdict(conditions), evidence
 
@@ -143,8 +156,8 @@ def _table2(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
     ]
 
 
-def _scaling(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
-    return [_beats(cells, "scaling", setting, plan.sizes, "DQN", ("LRW", "RAN"))]
+def _scaling(cells: Cells, plan: Plan, setting: str, agent: str = "DQN") -> list[Condition]:
+    return [_beats(cells, "scaling", setting, plan.sizes, agent, ("LRW", "RAN"))]
 
 
 def _scale(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
@@ -236,6 +249,8 @@ CLAIMS = (
         "(a) on every instance and for every number of customers n the GNN's mean reward is significantly above that "
         "of LRW and that of RAN.",
         _scaling,
+        "GNN+",
+        partial(_scaling, agent="GNN+"),
     ),
     Claim(
         "scale",

@@ -9,7 +9,7 @@ from neuralns.reproduction.plan import INSTANCES, Plan, settings_of
 from neuralns.reproduction.tables import Place
 
 NONE = "–"
-AGENTS = ("DQN", "LRW", "RAN", "FIXED", "ORACLE", "CRW", "AHEAD")
+AGENTS = ("DQN", "LRW", "RAN", "FIXED", "ORACLE", "CRW", "AHEAD", "GNN+")
 """In the order in which figures give them their looks."""
 STATISTICS = {"": "", "avg": ", average over a run", "min": ", best of a run"}
 
@@ -46,7 +46,16 @@ LAYOUTS = {
     "table2": Layout(
         "Table 2, F in ALNS", "F", "destroys", "|D|", ("DQN", "LRW", "RAN", "CRW", "FIXED", "AHEAD"), ("avg", "min")
     ),
-    "scaling": Layout("Larger instances, GNN trained at n = 20", "mean reward", "sizes", "n", AGENTS[:4]),
+    "scaling": Layout(
+        "Larger instances, GNN trained at n = 20", "mean reward", "sizes", "n", ("DQN", "GNN+", "LRW", "RAN", "FIXED")
+    ),
+    "large": Layout(
+        "Large generated instances, GNN trained at n = 20",
+        "mean reward",
+        "large",
+        "n",
+        ("GNN+", "LRW", "RAN", "FIXED", "ORACLE"),
+    ),
     "scale": Layout("Destroy scales, |D| = 12", "mean reward", "scales", "d", AGENTS[:4]),
     "temperature": Layout("Temperatures in ALNS, |D| = 12", "F", "temperatures", "τ", ("DQN",), ("avg", "min")),
 }

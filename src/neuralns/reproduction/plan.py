@@ -9,7 +9,7 @@ from typing import Any
 from neuralns.errors import InputError
 from neuralns.experiments.seeds import seeds_from
 
-EXPERIMENTS = ("table1", "table2", "scaling", "scale", "temperature")
+EXPERIMENTS = ("table1", "table2", "scaling", "large", "scale", "temperature")
 INSTANCES = ("C", "R", "RC")
 SETTINGS = ("paper", "distance")
 LARGEST = 12
@@ -25,13 +25,17 @@ class Plan:
     ----------
     seeds, tours
         Trainings of each agent (which seeds, or how many from 0 on), and test (and validation) tours.
-    destroys, sizes, scales, temperatures
-        |D| of the two tables, n of ``scaling``, d of ``scale``, τ of ``temperature``.
+    destroys, sizes, large, scales, temperatures
+        |D| of the two tables, n of ``scaling``, n of ``large``, d of ``scale``, τ of ``temperature``.
     rollouts, episodes
         Of the oracle for each pair on average, and of the training of the learned roulette wheel: by default those of
         15 000 actions, the number of the DQN's steps, each of which is an action in every one of its lanes.
     share
         Of the steps of a DQN training that are done.
+    large_tours, large_rollouts
+        Test tours of ``large``, and of its oracle for each pair on average.
+    validation_sizes
+        Sizes in no test at which our graph network is validated beside that of its training.
     states
         Labelled states of each cell, for the agent that looks ahead.
     tuning_seeds, tuning_destroys
@@ -42,11 +46,15 @@ class Plan:
     tours: int = 128
     destroys: tuple[int, ...] = tuple(range(2, LARGEST + 1))
     sizes: tuple[int, ...] = (20, 40, 60, 80, 100)
+    large: tuple[int, ...] = (200, 400)
     scales: tuple[int, ...] = (2, 4, 6, 8, 10)
     temperatures: tuple[float, ...] = (0.01, 0.1, 1.0, 10.0, 100.0)
     rollouts: int = 30
     episodes: int = 750
     share: float = 1.0
+    large_tours: int = 16
+    large_rollouts: int = 4
+    validation_sizes: tuple[int, ...] = (30, 50, 70, 90)
     states: int = 40_000
     tuning_seeds: int = 3
     tuning_destroys: tuple[int, ...] = (5, LARGEST)
@@ -68,8 +76,9 @@ class Plan:
 
 FULL = Plan()
 QUICK = Plan(
-    seeds=2, tours=8, destroys=(2, 5, LARGEST), sizes=(20, 40), scales=(2, 4, 10), temperatures=(0.01, 100.0),
-    rollouts=2, episodes=200, share=0.01, states=200, tuning_seeds=1, tuning_destroys=(LARGEST,),
+    seeds=2, tours=8, destroys=(2, 5, LARGEST), sizes=(20, 40), large=(120,), scales=(2, 4, 10),
+    temperatures=(0.01, 100.0), rollouts=2, episodes=200, share=0.01, large_tours=2, large_rollouts=1,
+    validation_sizes=(30,), states=200, tuning_seeds=1, tuning_destroys=(LARGEST,),
 )  # fmt: skip
 
 # The grids. Segments and reactions of the learned wheel are those of the authors. The classic wheel first turns after a
@@ -89,13 +98,16 @@ DQN_GRID: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 GAT = {"preset": "paper", "network": "gat"}
+"""The paper's graph network."""
+GRAPH = {"preset": "graph", "network": "gat"}
+"""Ours."""
 
 
 def experiments_named(name: str) -> tuple[str, ...]:
     """Return the experiments that a word stands for.
 
     >>> experiments_named("all")
-    ('table1', 'table2', 'scaling', 'scale', 'temperature')
+    ('table1', 'table2', 'scaling', 'large', 'scale', 'temperature')
     """
     if name == "all":
         return EXPERIMENTS
@@ -106,4 +118,4 @@ def experiments_named(name: str) -> tuple[str, ...]:
 
 def settings_of(experiment: str) -> tuple[str, ...]:
     """Return the settings that an experiment is done in: the tables in both, the figures as the paper drew them."""
-    return ("paper",) if experiment in ("scaling", "scale") else SETTINGS
+    return ("paper",) if experiment in ("scaling", "large", "scale") else SETTINGS

@@ -22,10 +22,14 @@ from neuralns.reproduction.plan import DQN_GRID, INSTANCES, Plan, settings_of
 from neuralns.reproduction.published import published_cells
 from neuralns.reproduction.report_figures import pictures
 from neuralns.reproduction.report_tables import number_blocks, significance_blocks
+from neuralns.reproduction.rounds import ORACLE_SEEDS
 from neuralns.reproduction.tables import Cells, Place, Tables
 
 ABOUT_AGENTS = (
     "DQN: the learned policy. A multi-layer perceptron, or the graph attention network (GNN) where instances grow.",
+    "GNN+: a graph attention network of ours where instances grow, trained at 20 customers like the paper's. Its "
+    "features mean the same at every size, and of its parameters those are kept that do best at 20 customers and at "
+    "sizes that are in no test.",
     "AHEAD: ours. A network that chooses pairs, learned from states labelled by simulation (one round of policy "
     "improvement on FIXED). Where some pairs always give the same from the same routes, which is at |D| ≥ 10, it also "
     "simulates FIXED to the end of the budget before each decision, after each of those pairs too, and sees what comes "
@@ -134,6 +138,9 @@ def _verdicts(cells: Cells, plan: Plan, quick: bool) -> Iterable[Block]:
         other = "distance" in settings_of(claim.experiment)
         found = [_judge(claim, cells, plan, setting, quick)[0] for setting in ("paper", "distance")]
         rows.append((claim.title, claim.text, found[0], found[1] if other else NONE))
+        if claim.ours:
+            ours, _ = _judge_ours(claim, cells, plan, quick)
+            rows.append((claim.title, f"No claim of the paper: the same of our {claim.ours}.", ours, NONE))
     yield Table(("claim", "in words", "setting paper", "setting distance"), tuple(rows), 4)
     yield Paragraph(f"{VERDICT_RULE} The verdict is that of setting paper; distance is further evidence.")
 
@@ -187,6 +194,11 @@ def _judge(claim: Claim, cells: Cells, plan: Plan, setting: str, quick: bool) ->
     return "not tested" if quick else found, evidence
 
 
+def _judge_ours(claim: Claim, cells: Cells, plan: Plan, quick: bool) -> tuple[str, tuple[str, ...]]:
+    found, evidence = claim.judge_ours(cells, plan, "paper")
+    return "not tested" if quick else found, evidence
+
+
 def _claims(cells: Cells, plan: Plan, published: Cells, quick: bool) -> Iterable[Block]:
     yield Heading(2, "The claims one by one")
     for claim in CLAIMS:
@@ -195,6 +207,9 @@ def _claims(cells: Cells, plan: Plan, published: Cells, quick: bool) -> Iterable
         yield Paragraph(f"The paper: {claim.text}")
         yield Paragraph(f"Our rule: {claim.rule}")
         yield Bullets(evidence)
+        if claim.ours:
+            found, evidence = _judge_ours(claim, cells, plan, quick)
+            yield Paragraph(f"Our {claim.ours}, by the same rule: {found}. {' '.join(evidence)}")
         if any((place.experiment, place.setting) == (claim.experiment, "distance") for place in cells):
             found, evidence = _judge(claim, cells, plan, "distance", quick)
             yield Paragraph(f"Setting distance, by the same rule: {found}. {' '.join(evidence)}")
@@ -231,9 +246,12 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
             )
         notes += [
             _against_fixed(cells, agent, experiment, setting, statistic)
-            for experiment, statistic in (("table1", ""), ("table2", "avg"), ("scaling", ""))
-            for agent in ("DQN", "AHEAD")
-        ]
+            for experiment, statistic, agents in (
+                ("table1", "", ("DQN", "AHEAD")), ("table2", "avg", ("DQN", "AHEAD")), ("scaling", "", ("DQN", "GNN+")),
+                ("large", "", ("GNN+",)),
+            )
+            for agent in agents
+        ]  # fmt: skip
         notes += [_times(tables, setting, simulates) for simulates in (True, False)]
     if rows:
         yield Paragraph(
@@ -247,6 +265,13 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
         yield Paragraph("There are no results for it.")
     if any(notes):
         yield Bullets(tuple(note for note in notes if note))
+    if any(place.experiment == "large" for place in cells):
+        yield Paragraph(
+            f"{LAYOUTS['large'].title}: Solomon's instances end at 100 customers, so that these are generated, "
+            "clustered (C), random (R) and mixed (RC), with a fifth of the customers removed at a time. "
+            f"{plan.large_tours} test tours; the oracle has {_count(plan.large_rollouts, 'rollout')} for each pair "
+            f"instead of {plan.rollouts}, and {ORACLE_SEEDS} seeds at most."
+        )
     for setting in settings_of("table1"):
         numbers = sorted({int(place.number) for place in tables.pairs if place.setting == setting})
         if numbers:
@@ -298,10 +323,14 @@ def _against_fixed(cells: Cells, agent: str, experiment: str, setting: str, stat
     if not found:
         return ""
     return (
-        f"{layout.title}, setting {setting}: {'the DQN' if agent == 'DQN' else agent} is significantly better than the "
-        f"best fixed pair in {len(better)} of {len(found)} cells{f' ({names})' if names else ''}, "
-        f"significantly worse in {len(sure) - len(better)}."
+        f"{layout.title}, setting {setting}: {_the(agent)} is significantly better than the best fixed pair in "
+        f"{len(better)} of {len(found)} cells{f' ({names})' if names else ''}, significantly worse in "
+        f"{len(sure) - len(better)}."
     )
+
+
+def _the(agent: str) -> str:
+    return {"DQN": "the DQN", "GNN+": "our GNN+"}.get(agent, agent)
 
 
 def _tuning(tables: Tables) -> Iterable[Block]:

@@ -74,7 +74,7 @@ def reproduce(
     Parameters
     ----------
     experiment
-        ``table1``, ``table2``, ``scaling``, ``scale``, ``temperature`` or ``all``.
+        ``table1``, ``table2``, ``scaling``, ``large``, ``scale``, ``temperature`` or ``all``.
     quick
         A minute's run that tries everything and shows nothing about the paper.
     seeds

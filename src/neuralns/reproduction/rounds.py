@@ -19,6 +19,7 @@ from neuralns.reproduction.plan import (
     CLASSIC_GRID,
     DQN_GRID,
     GAT,
+    GRAPH,
     INSTANCES,
     LARGEST,
     ROULETTE_GRID,
@@ -30,7 +31,11 @@ from neuralns.reproduction.plan import (
 
 SCALE = 4
 """Destroy scale d of all experiments but ``scale``, and of the training for ``scaling``."""
-RANKS = {"gat": 0, "dqn": 1, "ahead": 1, "oracle": 2, "baselines": 3, "sizes": 3}
+ORACLE_SEEDS = 4
+"""Seeds of the oracle of ``large``, whose simulations take long."""
+RANKS = {
+    "gat": 0, "graph": 1, "large-oracle": 2, "dqn": 3, "ahead": 3, "large": 4, "oracle": 5, "baselines": 6, "sizes": 6,
+}  # fmt: skip
 """Kinds of jobs of the second round, the longest first."""
 
 Choices = Mapping[tuple[str, str], Any]
@@ -132,6 +137,13 @@ def _jobs(experiment: str, setting: str, instance: str, plan: Plan, choices: Cho
     """Give the jobs of an experiment on an instance."""
     if experiment == "scaling":
         yield from _size_jobs(setting, instance, plan, choices)
+        yield from _graph_jobs(setting, instance, plan)
+    elif experiment == "large":
+        yield from _graph_jobs(setting, instance, plan)
+        about = {"setting": setting, "instance": instance, "seeds": plan.seed_numbers, **_wheel(plan, choices, setting)}
+        yield Job("large", {**about, **_large(plan)})
+        few = {"seeds": plan.seed_numbers[:ORACLE_SEEDS], "rollouts": plan.large_rollouts}
+        yield Job("large-oracle", {"setting": setting, "instance": instance, **_large(plan), **few})
     elif experiment == "scale":
         for scale in plan.scales:
             yield from _cell_jobs(setting, instance, LARGEST, scale, plan, choices)
@@ -161,13 +173,31 @@ def _cell_jobs(
 def _size_jobs(setting: str, instance: str, plan: Plan, choices: Choices | None) -> Iterator[Job]:
     """Give the jobs of agents that are trained at 20 customers and meet larger instances."""
     place = {"setting": setting, "instance": instance, "sizes": list(plan.sizes), "tours": plan.tours}
-    seeds = plan.seed_numbers
+    for part in _halves(plan.seed_numbers):
+        yield Job("gat", {**place, "seeds": part, "config": {**GAT, "share": plan.share}})
+    yield Job("sizes", {**place, **_wheel(plan, choices, setting), "seeds": plan.seed_numbers})
+
+
+def _graph_jobs(setting: str, instance: str, plan: Plan) -> Iterator[Job]:
+    """Give the jobs of our graph network, which meets all sizes."""
+    place = {"setting": setting, "instance": instance, "sizes": list(plan.sizes), "tours": plan.tours, **_large(plan)}
+    config = {**GRAPH, "share": plan.share, "validation_sizes": list(plan.validation_sizes)}
+    for part in _halves(plan.seed_numbers):
+        yield Job("graph", {**place, "seeds": part, "config": config})
+
+
+def _halves(seeds: Sequence[int]) -> list[Sequence[int]]:
+    """Return seeds for two jobs, or for one if there is a single one."""
     half = (len(seeds) + 1) // 2
-    for part in (seeds[:half], seeds[half:]):
-        if part:
-            yield Job("gat", {**place, "seeds": part, "config": {**GAT, "share": plan.share}})
-    wheel = {"learned": _choice(choices, "LRW", setting), "episodes": plan.episodes}
-    yield Job("sizes", {**place, **wheel, "seeds": seeds})
+    return [part for part in (seeds[:half], seeds[half:]) if part]
+
+
+def _large(plan: Plan) -> dict[str, Any]:
+    return {"large": list(plan.large), "large_tours": plan.large_tours}
+
+
+def _wheel(plan: Plan, choices: Choices | None, setting: str) -> dict[str, Any]:
+    return {"learned": _choice(choices, "LRW", setting), "episodes": plan.episodes}
 
 
 def _choice(choices: Choices | None, agent: str, setting: str) -> Any:

@@ -13,7 +13,7 @@ from neuralns.experiments.statistics import confidence
 from neuralns.reproduction.plan import EXPERIMENTS, INSTANCES, LARGEST, SETTINGS, Plan, settings_of
 from neuralns.reproduction.rounds import SCALE, Results, Tuning, choose, main_jobs
 
-AGENTS = ("DQN", "AHEAD", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
+AGENTS = ("DQN", "AHEAD", "GNN+", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Place:
     Attributes
     ----------
     number
-        What varies: |D| in the tables, n in ``scaling``, d in ``scale``, τ in ``temperature``.
+        What varies: |D| in the tables, n in ``scaling`` and ``large``, d in ``scale``, τ in ``temperature``.
     statistic
         ``avg`` or ``min`` of F; nothing for rewards.
     """
@@ -72,7 +72,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class SizeReward:
-    """A line of ``scaling.csv``: agents trained at 20 customers; the fixed pair is the best for each size."""
+    """A line of ``scaling.csv`` or ``large.csv``: agents trained at 20 customers; FIXED is the best of each size."""
 
     setting: str
     instance: str
@@ -162,6 +162,13 @@ class Tables:
         )
 
     @property
+    def large(self) -> tuple[SizeReward, ...]:
+        return tuple(
+            SizeReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
+            for place, cell in self._of("large")
+        )
+
+    @property
     def scale(self) -> tuple[ScaleReward, ...]:
         return tuple(
             ScaleReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
@@ -243,9 +250,10 @@ def _values(job: Job, result: Mapping[str, Any], plan: Plan) -> Iterator[tuple[P
     for temperature, statistics in result.get("temperature", {}).items():
         for statistic, each in statistics.items():
             yield _place("temperature", job, float(temperature), "DQN", statistic), each
-    for size, agents in result.get("sizes", {}).items():
-        for agent, each in agents.items():
-            yield _place("scaling", job, int(size), agent), each
+    for experiment, part in (("scaling", "sizes"), ("large", "large")):
+        for size, agents in result.get(part, {}).items():
+            for agent, each in agents.items():
+                yield _place(experiment, job, int(size), agent), each
 
 
 def _place(experiment: str, job: Job, number: Any, agent: str, statistic: str = "") -> Place:

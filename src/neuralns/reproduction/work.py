@@ -15,6 +15,8 @@ from neuralns.mdp.deciding import decision_time
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, evaluate
 from neuralns.mdp.in_search import evaluate_in_search
 from neuralns.mdp.mdp import MDP, make_mdp
+from neuralns.problem.generate.choices import Customers
+from neuralns.problem.generate.solomon import generate_solomon
 from neuralns.reproduction.plan import INSTANCES, LARGEST
 from neuralns.reproduction.rounds import SCALE
 from neuralns.selection.learned_roulette import LearnedRoulette
@@ -43,6 +45,19 @@ def mdp_of(settings: Mapping[str, Any], **changes: Any) -> MDP:
     )
 
 
+KINDS: dict[str, Customers] = {"C": "clustered", "R": "random", "RC": "mixed"}
+"""How the customers of the instances lie."""
+
+
+def large_mdp(settings: Mapping[str, Any], customers: int) -> MDP:
+    """Return the MDP of a generated instance of the same kind as the one that a job is about, with a capacity as there.
+
+    Solomon's instances have 100 customers.
+    """
+    instance = generate_solomon(customers, KINDS[settings["instance"]], capacity=2.0 * customers)
+    return make_mdp(instance, setting=settings["setting"], portfolio=f"paper-{LARGEST}")
+
+
 def train_policies(
     cells: Sequence[Mapping[str, Any]], config: Mapping[str, Any], *, device: str = "cpu", threads: int = 1,
     progress: Callable[[Any], object] | None = None,
@@ -51,8 +66,11 @@ def train_policies(
     from neuralns.learning.starts import make_tasks
     from neuralns.learning.training import Training
 
-    chosen = dqn_config(config)
-    tasks = [task for cell in cells for task in make_tasks([mdp_of(cell)], cell["seeds"], "random", chosen.tours)]
+    chosen, sizes = dqn_config(config), config.get("validation_sizes", ())
+    tasks = []
+    for cell in cells:
+        beyond = [mdp_of({**cell, "scale": size // 5}, customers=size) for size in sizes]
+        tasks += make_tasks([mdp_of(cell)], cell["seeds"], "random", chosen.tours, beyond=beyond)
     training = Training(tasks, chosen, device, threads)
     training.run(progress)
     policies = iter([training.policy(agent) for agent in range(len(tasks))])
@@ -63,7 +81,7 @@ def dqn_config(entries: Mapping[str, Any]) -> Any:
     """Return the training configuration that plain values stand for: a preset, changes to it, a share of its steps."""
     from neuralns.learning.dqn import preset
 
-    changes = dict(entries)
+    changes = {name: value for name, value in entries.items() if name != "validation_sizes"}
     config = preset(changes.pop("preset"), changes.pop("network"))
     share = changes.pop("share")
     if "hidden" in changes:
@@ -137,21 +155,29 @@ def _oracle(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    policies = train_policies([{**settings, "scale": SCALE}], settings["config"])[0]
-    greedy = {seed: PolicySelector(policy, 0.0) for seed, policy in policies.items()}
+    agent = _graph_agent(settings, "DQN")
+    return {"sizes": {str(size): _at_size(settings, size, agent) for size in settings["sizes"]}}
+
+
+def _graph(settings: Mapping[str, Any]) -> dict[str, Any]:
+    agent = _graph_agent(settings, "GNN+")
     return {
-        "sizes": {
-            str(size): {
-                "DQN": _rewards(
-                    mdp_of(settings, customers=size),
-                    SelectorAgent(greedy, "DQN"),
-                    settings["tours"],
-                    settings["seeds"],
-                )
-            }
-            for size in settings["sizes"]
-        }
+        "sizes": {str(size): _at_size(settings, size, agent) for size in settings["sizes"]},
+        "large": {
+            str(size): _all_rewards(large_mdp(settings, size), [agent], settings["large_tours"], settings["seeds"])
+            for size in settings["large"]
+        },
     }
+
+
+def _graph_agent(settings: Mapping[str, Any], name: str) -> SelectorAgent:
+    """Return graph networks trained at 20 customers."""
+    policies = train_policies([{**settings, "scale": SCALE}], settings["config"])[0]
+    return SelectorAgent({seed: PolicySelector(policy, 0.0) for seed, policy in policies.items()}, name)
+
+
+def _at_size(settings: Mapping[str, Any], size: int, *agents: Any) -> dict[str, list[float]]:
+    return _all_rewards(mdp_of(settings, customers=size), agents, settings["tours"], settings["seeds"])
 
 
 def _sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,10 +187,28 @@ def _sizes(settings: Mapping[str, Any]) -> dict[str, Any]:
     for size in settings["sizes"]:
         mdp = mdp_of(settings, customers=size)
         pair = SelectorAgent(best_fixed_pair(mdp), "FIXED")
-        found[str(size)] = {
-            agent.name: _rewards(mdp, agent, settings["tours"], settings["seeds"]) for agent in (*agents, pair)
-        }
+        found[str(size)] = _all_rewards(mdp, (*agents, pair), settings["tours"], settings["seeds"])
     return {"sizes": found}
+
+
+def _large(settings: Mapping[str, Any]) -> dict[str, Any]:
+    wheels = _wheels(mdp_of(settings), settings)
+    found: dict[str, Any] = {}
+    for size in settings["large"]:
+        mdp = large_mdp(settings, size)
+        pair = SelectorAgent(best_fixed_pair(mdp, repeats=1), "FIXED")
+        agents = (SelectorAgent(Uniform(), "RAN"), SelectorAgent(wheels, "LRW"), pair)
+        found[str(size)] = _all_rewards(mdp, agents, settings["large_tours"], settings["seeds"])
+    return {"large": found}
+
+
+def _large_oracle(settings: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for size in settings["large"]:
+        mdp = large_mdp(settings, size)
+        agent = OracleAgent(best_fixed_pair(mdp, repeats=1), "ORACLE", settings["rollouts"])
+        found[str(size)] = _all_rewards(mdp, [agent], settings["large_tours"], settings["seeds"])
+    return {"large": found}
 
 
 def _tune_dqn(settings: Mapping[str, Any]) -> list[float]:
@@ -193,8 +237,9 @@ def _tune_wheels(settings: Mapping[str, Any]) -> dict[str, list[float]]:
 
 
 _WORK: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-    "dqn": _dqn, "baselines": _baselines, "oracle": _oracle, "gat": _gat, "sizes": _sizes,
-    "ahead": _ahead, "tune-dqn": _tune_dqn, "tune-wheels": _tune_wheels,
+    "dqn": _dqn, "ahead": _ahead, "baselines": _baselines, "oracle": _oracle, "gat": _gat, "graph": _graph,
+    "sizes": _sizes, "large": _large, "large-oracle": _large_oracle, "tune-dqn": _tune_dqn,
+    "tune-wheels": _tune_wheels,
 }  # fmt: skip
 
 
@@ -208,6 +253,10 @@ def _rewards(mdp: MDP, agent: Any, tours: int, seeds: Sequence[int], which: str 
     """Return the mean reward of each seed."""
     found = evaluate(mdp, agent, tours=which, episodes=tours, seeds=seeds)
     return [round(float(value), 4) for value in found.rewards.mean(axis=1)]
+
+
+def _all_rewards(mdp: MDP, agents: Sequence[Any], tours: int, seeds: Sequence[int]) -> dict[str, list[float]]:
+    return {agent.name: _rewards(mdp, agent, tours, seeds) for agent in agents}
 
 
 def _statistics(

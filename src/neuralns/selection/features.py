@@ -79,6 +79,11 @@ are 0 if there is none:
 
 Customers on no route count in F by their penalty, and are 0 below ``routed`` like removed ones.
 
+Feature set ``relative``, which means the same at every size where d grows with n: that of ``rich`` without ``x``,
+``y``, ``demand`` and ``depot``, which never change while one instance is learned on, and with routes as the measure of
+routes. In ``before``, ``after``, ``gain``, ``arc`` (then always 1) and the mean moves, the mean length of an arc stands
+for u; lengths of routes are divided by twice their mean instead of 8 u; ``routes`` is K / (K + 4).
+
 Feature set ``windows``: that of ``rich``, then what follows, all from 0 to 1. T is the length of the shift, times are
 since its begin; vehicles leave as early as they can. A window counts as far as it lies in the shift.
 
@@ -165,7 +170,8 @@ WINDOWS = FeatureSet(
     ),
     uses_history=True,
 )  # fmt: skip
-FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH, WINDOWS)}
+RELATIVE = FeatureSet("relative", 1, 3, RICH.nodes[len(_STATIC) :], RICH.globals, static=0, uses_history=True)
+FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH, WINDOWS, RELATIVE)}
 
 
 def features_named(name: str) -> FeatureSet:
@@ -180,9 +186,10 @@ def features_for(*instances: Instance) -> FeatureSet:
     return WINDOWS if any(instance.timed for instance in instances) else RICH
 
 
-_PAPER, _WINDOWS = PAPER.index, WINDOWS.index
+_PAPER, _WINDOWS, _RELATIVE = PAPER.index, WINDOWS.index, RELATIVE.index
 _MOVES, _MOST_MOVE = 8, 4.0
 _PAPER_WIDTH, _RICH_WIDTH, _WINDOWS_WIDTH = len(PAPER.nodes), len(RICH.nodes), len(WINDOWS.nodes)
+_RELATIVE_WIDTH = len(RELATIVE.nodes)
 # Places of the features of the whole, and of those of a node that change with the routes.
 (
     G_PHASE, G_BUDGET, G_COST, G_ROUTES, G_QUOTA, G_REMOVED, G_VEHICLES, G_ONE, G_TWO, G_THREE, G_SMALLEST, G_SECOND,
@@ -227,8 +234,27 @@ def _times(state, before, node, left):
 
 
 @compiled
-def move_cost(state, customer):
-    """Return move_i of a customer on a route."""
+def _lengths(state, kind):
+    """Return what lengths of arcs and what those of routes are divided by."""
+    if kind != _RELATIVE:
+        return state.unit, 8.0 * state.unit
+    total = 0.0
+    for index in range(state.n_active):
+        total += state.length[state.active[index]]
+    if total <= 0.0:
+        return state.unit, state.unit
+    return total / _arcs(state), 2.0 * total / state.n_routes
+
+
+@compiled
+def _arcs(state):
+    """Return the number of arcs of all routes, at least 1."""
+    return max(1.0, state.present - state.n_removed + np.float64(state.n_routes))
+
+
+@compiled
+def move_cost(state, customer, unit):
+    """Return move_i of a customer on a route, in a unit of length."""
     slot, best = state.route[customer], np.inf
     for index in range(min(_MOVES, state.neighbours.shape[1])):
         other = state.neighbours[customer, index]
@@ -236,15 +262,15 @@ def move_cost(state, customer):
         if there >= 0 and there != slot:
             cost, _ = beside(state, customer, other)
             best = min(best, cost)
-    return min((best - removal(state, customer)) / state.unit, _MOST_MOVE)
+    return min((best - removal(state, customer)) / unit, _MOST_MOVE)
 
 
 @compiled
-def _moves(state, slot):
+def _moves(state, slot, unit):
     """Return the share of negative moves and the mean move over the customers of a route."""
     node, negative, total = state.first[slot], 0, 0.0
     while node != 0:
-        move = move_cost(state, node)
+        move = move_cost(state, node, unit)
         total += move
         if move < 0.0:
             negative += 1
@@ -269,7 +295,7 @@ def write_static(state, kind, out, base):
             out[place + 1] = state.y[node] / most_y
             out[place + 2] = state.demand[node] / most_demand
             out[place + 3] = distance(state, 0, node) / most_depot
-    else:
+    elif kind != _RELATIVE:
         width = _WINDOWS_WIDTH if kind == _WINDOWS else _RICH_WIDTH
         for node in range(nodes):
             place = base + node * width
@@ -294,6 +320,8 @@ def write_dynamic(state, kind, out, base):
             out[place + 5] = tours
         return
     width = _WINDOWS_WIDTH if kind == _WINDOWS else _RICH_WIDTH
+    if kind == _RELATIVE:
+        width, base = _RELATIVE_WIDTH, base - _ROUTED
     _clear(out, base, width)
     out[base + _ROUTED] = 1.0
     if state.present < state.customers:
@@ -303,7 +331,8 @@ def write_dynamic(state, kind, out, base):
     else:
         for index in range(state.n_removed):
             _clear(out, base + np.int64(state.removed[index]) * width, width)
-    per_unit = 1.0 / state.unit
+    unit, long = _lengths(state, kind)
+    per_unit, per_length = 1.0 / unit, 1.0 / long
     keeps, per_cost = state.history.shape[0] > 0, 1.0 / max(state.status.start, 1e-300)
     for index in range(state.n_active):
         slot = state.active[index]
@@ -311,7 +340,7 @@ def write_dynamic(state, kind, out, base):
         if size == 0:
             continue
         load = state.load[slot] / state.limit
-        length = state.length[slot] * per_unit / 8.0
+        length = state.length[slot] * per_length
         share = size / (size + state.status.quota)
         step = 1.0 / (size + 1)
         before, node, rank = np.uint32(0), state.first[slot], 1
@@ -369,7 +398,7 @@ def write_globals(state, kind, phase, out, base):
     out[base + G_BUDGET] = state.status.left
     if kind == _PAPER:
         return
-    routes, quota, unit = state.n_routes, np.float64(max(state.status.quota, 1)), 8.0 * state.unit
+    routes, quota, (arc, unit) = state.n_routes, np.float64(max(state.status.quota, 1)), _lengths(state, kind)
     smallest, second, largest, smallest_slot, shortest_slot = np.inf, np.inf, 0.0, np.uint32(0), np.uint32(0)
     shortest, longest, total, squares = np.inf, 0.0, 0.0, 0.0
     least_load, most_load, total_load, square_load, fitting = np.inf, 0.0, 0.0, 0.0, 0.0
@@ -398,7 +427,7 @@ def write_globals(state, kind, phase, out, base):
     count = np.float64(max(routes, 1))
     mean, mean_load = total / count, total_load / count
     out[base + G_COST] = state.cost / max(state.status.start, 1e-300)
-    out[base + G_ROUTES] = routes / np.sqrt(state.customers)
+    out[base + G_ROUTES] = routes / (routes + 4.0) if kind == _RELATIVE else routes / np.sqrt(state.customers)
     out[base + G_QUOTA] = quota / state.customers
     out[base + G_REMOVED] = state.n_removed / quota
     out[base + G_VEHICLES] = state.vehicle_cost * routes / max(state.cost, 1e-300)
@@ -422,8 +451,7 @@ def write_globals(state, kind, phase, out, base):
     out[base + G_MOST_LOAD] = most_load / state.limit
     out[base + G_SPREAD_LOAD] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.limit
     out[base + G_FITTING] = fitting / count
-    arcs = max(1.0, state.present - state.n_removed + np.float64(routes))
-    out[base + G_ARC] = total / arcs / state.unit
+    out[base + G_ARC] = total / _arcs(state) / arc
     demand, depot = 0.0, 0.0
     left, right, low, high = np.inf, -np.inf, np.inf, -np.inf
     for index in range(state.n_removed):
@@ -439,14 +467,14 @@ def write_globals(state, kind, phase, out, base):
     out[base + G_SAVED] = (state.saved_cost - state.cost) / max(state.status.start, 1e-300) if waiting else 0.0
     out[base + G_EMPTIED] = (state.saved_n_routes - routes) / 5.0 if waiting else 0.0
     if routes > 1:
-        out[base + G_SHORTEST_MOVES], out[base + G_SHORTEST_MOVE] = _moves(state, shortest_slot)
+        out[base + G_SHORTEST_MOVES], out[base + G_SHORTEST_MOVE] = _moves(state, shortest_slot, arc)
         if smallest_slot == shortest_slot:
             out[base + G_SMALLEST_MOVES], out[base + G_SMALLEST_MOVE] = (
                 out[base + G_SHORTEST_MOVES],
                 out[base + G_SHORTEST_MOVE],
             )
         else:
-            out[base + G_SMALLEST_MOVES], out[base + G_SMALLEST_MOVE] = _moves(state, smallest_slot)
+            out[base + G_SMALLEST_MOVES], out[base + G_SMALLEST_MOVE] = _moves(state, smallest_slot, arc)
     else:
         out[base + G_SHORTEST_MOVES] = out[base + G_SMALLEST_MOVES] = 0.0
         out[base + G_SHORTEST_MOVE] = out[base + G_SMALLEST_MOVE] = _MOST_MOVE

@@ -277,7 +277,7 @@ class LookAhead(PolicySelector):
             temperature=self.temperature, every=self.every, turn=0, last=np.zeros(2, np.int64),
             counts=np.array([len(pairs), 0]), outputs=np.array(pairs), features=features.index, nodes=0,
             node_width=len(features.nodes), globals=len(features.globals), layers=len(layers), sizes=np.array(sizes),
-            width=0, heads=0, actions=len(pairs), nearest=0, numbers=numbers, row=weights.size, scratch=scratch,
+            width=0, heads=0, nearest=0, numbers=numbers, row=weights.size, scratch=scratch,
             seen=np.zeros(1, np.int64), copy=new_state(instance, 0, history=True, quota=most),
             tables=portfolio.tables, repairs=len(portfolio.repairs), most=most,
             **probes.places(portfolio, self.name),

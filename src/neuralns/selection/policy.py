@@ -68,10 +68,9 @@ class PolicySelector(Selector):
         "node_width": whole,
         "globals": whole,
         "layers": whole,
-        "sizes": wholes,  # widths of an MLP's layers
+        "sizes": wholes,  # widths of the layers of an MLP, or of those after the attention
         "width": whole,  # of attention
         "heads": whole,
-        "actions": whole,  # outputs of the network
         "nearest": whole,  # whether nodes attend to their nearest only
         "numbers": numbers32,  # weights, the observation, scratch space
         "row": whole,  # where the observation begins
@@ -131,12 +130,14 @@ class PolicySelector(Selector):
         weights = np.concatenate([values.ravel() for layer in layers for values in layer])
         seen = 0 if policy.network == "small" else nodes
         scratch = weights.size + seen * len(features.nodes) + len(features.globals)
-        sizes, width, heads = [0], 0, 0
+        width, heads = 0, 0
         if policy.network == "gat":
             width, heads = layers[0][0].shape[1], layers[0][1].shape[0]
             # Two layers of embeddings, the sums and weights of the attention, the pooled row and the outputs.
             space = 2 * nodes * width + 2 * (nodes + 1) * (width + 1) + 2 * heads * nodes + 32
-            space += 2 * width + len(features.globals) + len(policy.destroys) + len(policy.repairs)
+            head = [layer for layer in layers if len(layer) == 2]
+            sizes = [head[0][0].shape[0], *(layer[0].shape[1] for layer in head)]
+            space += sum(sizes)
         else:
             sizes = [layers[0][0].shape[0], *(layer[0].shape[1] for layer in layers)]
             space = 2 * max(sizes)
@@ -146,8 +147,8 @@ class PolicySelector(Selector):
             temperature=self.temperature, every=self.every, turn=0, last=np.zeros(2, np.int64),
             counts=np.array([len(portfolio.destroys), len(portfolio.repairs)]), outputs=np.array(outputs),
             features=features.index, nodes=seen, node_width=len(features.nodes), globals=len(features.globals),
-            layers=len(layers) - (policy.network == "gat"), sizes=np.array(sizes), width=width, heads=heads,
-            actions=len(policy.destroys) + len(policy.repairs),
+            layers=sum(len(layer) == (4 if width else 2) for layer in layers), sizes=np.array(sizes), width=width,
+            heads=heads,
             nearest=policy.network == "gat" and policy.card["graph"] == "nearest", numbers=numbers, row=weights.size,
             scratch=scratch, seen=np.zeros(1, np.int64),
         )  # fmt: skip
@@ -167,7 +168,7 @@ class PolicySelector(Selector):
     def values(self, memory: Struct, customers: int) -> npt.NDArray[np.float64]:
         """Return the Q-values of all operators of the portfolio, destroys first, as its last decision computed them."""
         if self.policy.network == "gat":
-            first = memory.scratch + 2 * (customers + 2) * memory.width + memory.globals
+            first = memory.scratch + 2 * (customers + 1) * memory.width + int(memory.sizes[:-1].sum())
         else:
             first = memory.scratch + (memory.layers - 1) % 2 * ((len(memory.numbers) - memory.scratch) // 2)
         return np.asarray(memory.numbers[first + memory.outputs], np.float64)
@@ -246,9 +247,15 @@ def layers_of(policy: Policy, name: str, further: int = 0) -> list[list[npt.NDAr
             fits = fits and weight.shape == (wide, bias.size) and source.size == target.size == bias.size
             fits = fits and source.shape == layers[0][1].shape and bias.size == layers[0][3].size
             wide = bias.size
-        layers.append([take("head.weight", 2), take("head.bias", 2)])
-        fits = fits and layers[-1][0].shape == (2 * wide + len(features.globals), layers[-1][1].size)
-        fits = fits and layers[-1][1].size == actions
+        hidden = len({key.split(".")[1] for key in tensors if key.startswith("hidden.")})
+        fits = fits and hidden <= MOST_LAYERS
+        wide = 2 * wide + len(features.globals)
+        for key in (*(f"hidden.{number}" for number in range(hidden)), "head"):
+            weight, bias = take(f"{key}.weight", 2), take(f"{key}.bias", 2)
+            fits = fits and weight.shape == (wide, bias.size)
+            wide = bias.size
+            layers.append([weight, bias])
+        fits = fits and wide == actions
     else:
         nodes = card.get("nodes")
         fits = fits and isinstance(nodes, int) and 1 < nodes < 10**6
@@ -357,7 +364,11 @@ def _choose_by_gat(memory, state, phase):
     pool(numbers, mixed, pooled, nodes, width)
     for index in range(count):
         numbers[pooled + 2 * width + index] = numbers[row_end + index]
-    outputs = pooled + 2 * width + count
-    dense(numbers, pooled, weights, outputs, 2 * width + count, memory.actions, False)
-    memory.last[phase] = pick(memory, outputs, state, phase)
+    source, last = pooled, len(memory.sizes) - 2
+    for layer in range(last + 1):
+        inputs, outputs = memory.sizes[layer], memory.sizes[layer + 1]
+        dense(numbers, source, weights, source + inputs, inputs, outputs, layer < last)
+        weights += (inputs + 1) * outputs
+        source += inputs
+    memory.last[phase] = pick(memory, source, state, phase)
     return memory.last[phase]

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,11 @@ def policy_bytes(policy: Policy) -> bytes:
 
     tensors = {name: np.ascontiguousarray(values) for name, values in policy.tensors.items()}
     return save(tensors, metadata={_KEY: json.dumps({"format": FORMAT, **policy.card})})
+
+
+def mark_of(policy: Policy) -> str:
+    """Return what tells a policy from others."""
+    return sha256(policy_bytes(policy)).hexdigest()[:16]
 
 
 def bundled_policies() -> tuple[str, ...]:
