@@ -222,7 +222,7 @@ def test_in_how_many_cells_our_graph_network_differs_from_the_best_fixed_pair() 
 
 
 def test_the_bundled_policy_on_files_of_200_and_400_customers() -> None:
-    rows = rows_in("benchmarks/results/gehring-homberger.csv")
+    rows = rows_in("benchmarks/results/learning/gehring-homberger.csv")
     kinds = ("gat-20-paper", "fixed", "oracle", "random")
     for name in {row["instance"] for row in rows}:
         of_kind = {row["agent"].partition(":")[0]: float(row["reward"]) for row in rows if row["instance"] == name}
@@ -237,7 +237,7 @@ def test_what_attention_reaches() -> None:
         if row["setting"] == "paper"
     }
     found: dict[tuple[str, str], list[float]] = {}
-    for row in rows_in("benchmarks/results/attention.csv"):
+    for row in rows_in("benchmarks/results/learning/attention.csv"):
         if (row["destroys"], row["width"]) != ("12", "128"):
             found.setdefault((row["instance"], row["destroys"]), []).append(float(row["test"]))
     means = {"attention": [float(np.mean(each)) for each in found.values()]}
@@ -250,8 +250,8 @@ def test_what_attention_reaches() -> None:
     low, high = np.mean(means["FIXED"]), np.mean(means["ORACLE"])
     share = {agent: 100 * (np.mean(means[agent]) - low) / (high - low) for agent in agents}
     assert (
-        f"On these {len(found)} cells ([runs](../benchmarks/results/attention.csv), which name the states, epochs and "
-        f"layers of each) attention goes {share['attention']:.0f} % of the way from FIXED to ORACLE, AHEAD "
+        f"On these {len(found)} cells ([runs](../benchmarks/results/learning/attention.csv), which name the states, "
+        f"epochs and layers of each) attention goes {share['attention']:.0f} % of the way from FIXED to ORACLE, AHEAD "
         f"{share['AHEAD']:.0f} %, the DQN {share['DQN']:.0f} %"
     ) in page
 

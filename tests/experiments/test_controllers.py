@@ -35,7 +35,7 @@ from neuralns.experiments.executors import LostProcessError
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.dials import Dials
 from neuralns.selection.learned_controller import TENSORS, LearnedController
-from neuralns.selection.response import centre_of, spread_of
+from neuralns.selection.response import Response, centre_of, spread_of
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES
 from neuralns.selection.traits import NAMES
@@ -95,13 +95,20 @@ def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
     known = read("E-n22-k4").best_known
     assert known is not None
     assert all(cost is not None and cost >= known for cost in (plain.default, *plain.costs))
-    response, _ = fit(DIALS, [plain, replace(plain, number=6)])
-    tried = play_group(7, source, 0.02, PORTFOLIO.names, {name: getattr(response, name) for name in TENSORS}, seed=1)
+    # A surface of any kind will do, one that likes some settings better than others.
+    fitted, _ = fit(DIALS, [plain, replace(plain, number=6)])
+    rng = np.random.default_rng(1)
+    surface = {name: np.abs(rng.normal(size=np.shape(getattr(fitted, name)))) + 0.1 for name in TENSORS}
+    response = Response(DIALS, **surface)
+    tried = play_group(7, source, 0.05, PORTFOLIO.names, surface, seed=1)
     assert tried.tried
     centre = np.array(tried.centre)
+    assert np.any(tried.rows[0][0] != centre)
     for stage in range(len(STAGES)):
-        best = response.best_row(centre, tried.traits, stage, tried.signs[0][stage])
-        assert tried.rows[0][stage] == best.tolist()
+        # On a busy machine a short run may be over before it is asked in a later stage: then what was set holds.
+        asked = stage == 0 or any(tried.signs[0][stage])
+        best = response.best_row(centre, tried.traits, stage, tried.signs[0][stage]).tolist()
+        assert tried.rows[0][stage] == (best if asked else tried.rows[0][stage - 1])
 
 
 def test_settings_are_drawn_around_the_default_where_the_portfolio_has_its_operators() -> None:

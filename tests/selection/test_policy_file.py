@@ -31,6 +31,7 @@ from neuralns.selection.policy_file import (
     read_policy,
     write_policy,
 )
+from neuralns.selection.selector import new_memory_of
 
 CARD = {
     "network": "mlp",
@@ -283,6 +284,6 @@ def test_every_bundled_policy_can_choose_among_its_operators() -> None:
         instance = generate_x(customers, seed=1)
         state = new_state(instance, 1, history=True, solution=random_tours(instance, 1))
         selector = selector_from(policy, name)
-        (choose, _), memory = selector.functions(), selector.start(portfolio, customers)
+        (choose, _), memory = selector.functions(), new_memory_of(selector, portfolio, customers, instance)
         for phase, known in enumerate((policy.destroys, policy.repairs)):
             assert 0 <= choose(memory, state, phase) < len(known)
