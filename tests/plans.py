@@ -12,12 +12,12 @@ from neuralns.reproduction.plan import EXPERIMENTS, SETTINGS, Plan
 from neuralns.reproduction.rounds import tuning_jobs
 
 TINY = Plan(
-    seeds=2, tours=4, destroys=(2, 12), sizes=(20, 25), large=(30,), scales=(2, 4), temperatures=(0.01, 100.0),
+    seeds=2, tours=4, plays=2, destroys=(2, 12), sizes=(20, 25), large=(30,), scales=(2, 4), temperatures=(0.01, 100.0),
     rollouts=1, episodes=20, share=0.001, large_tours=2, validation_sizes=(15,), states=200, tuning_seeds=2,
     tuning_destroys=(2,),
 )  # fmt: skip
 SMALLEST = Plan(
-    seeds=2, tours=4, destroys=(2, 12), sizes=(20, 25), large=(30,), scales=(4,), temperatures=(0.01, 100.0),
+    seeds=2, tours=4, plays=2, destroys=(2, 12), sizes=(20, 25), large=(30,), scales=(4,), temperatures=(0.01, 100.0),
     rollouts=1, episodes=20, share=0.001, large_tours=2, validation_sizes=(15,), states=200, tuning_seeds=1,
     tuning_destroys=(12,),
 )  # fmt: skip

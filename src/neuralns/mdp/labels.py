@@ -33,6 +33,8 @@ from neuralns.selection.selector import DESTROY
 EXPLORED = 0.15
 """Share of the pairs on the way to a labelled state that are drawn uniformly; the others are the base's."""
 _LANES = 500
+_STATES = 4
+"""States that are labelled of each tour: they have much in common, but tours cost more than labels."""
 _FIRSTS = 8
 """Most pairs that are tried before the chains."""
 
@@ -143,8 +145,9 @@ def _label(
             )
             if code != FINE:
                 return _blame(longs, lane, code, pair, tables)
-        seed_generator(copy, random_word(state))
+        word = random_word(state)
         for pair in range(pairs):
+            seed_generator(copy, word)
             copy_routes(state, copy)
             set_clock(copy.status, left, longs, floats, lane)
             code = apply_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts)
@@ -177,9 +180,10 @@ def label_states(
     features: FeatureSet = RICH,
     see: Callable[[Lanes], npt.NDArray[np.float32]] | None = None,
 ) -> Labelled:
-    """Return labelled states from fresh start tours, one of each.
+    """Return labelled states from fresh start tours, four of each.
 
-    An episode goes by the base, with some pairs drawn uniformly, to a number of pairs that is drawn for each tour.
+    An episode goes by the base, with some pairs drawn uniformly; after how many pairs states are labelled is drawn for
+    each tour. The pairs of a state are simulated with the same random numbers, so that labels differ by more than luck.
     What ``see`` returns of all lanes, a row for each, takes the place of the features of the whole and simulations.
     """
     rng = np.random.default_rng(named_seed("labelled states", seed))
@@ -192,12 +196,14 @@ def label_states(
     settles = base.exact and mdp.acceptance_name == "always"
     pairs, width = np.array(base.pairs, np.int64), len(features.globals) + probes.width
     rows, labels = [], []
-    for _ in range(-(-count // len(lanes))):
+    of_each = min(_STATES, mdp.budget)
+    for _ in range(-(-count // (of_each * len(lanes)))):
         starts = [mdp.random_start(int(each)) for each in rng.integers(0, 2**62, len(lanes))]
         lanes.reset(starts, rng.integers(0, 2**63, len(lanes)).astype(np.uint64), observe=see is not None)
-        depths = rng.integers(0, mdp.budget, len(lanes))
+        order = np.tile(np.arange(mdp.budget), (len(lanes), 1))
+        labelled = rng.permuted(order, axis=1) < of_each
         for depth in range(mdp.budget):
-            which = np.flatnonzero(depths == depth)
+            which = np.flatnonzero(labelled[:, depth])
             row, found = (
                 np.zeros(len(which) * width, np.float32),
                 np.zeros((len(which), destroys * repairs), np.float32),

@@ -25,6 +25,8 @@ class Plan:
     ----------
     seeds, tours
         Trainings of each agent (which seeds, or how many from 0 on), and test (and validation) tours.
+    plays
+        How often an agent plays each test tour of the tables and of ``scale``, with other chance; the oracle does once.
     destroys, sizes, large, scales, temperatures
         |D| of the two tables, n of ``scaling``, n of ``large``, d of ``scale``, τ of ``temperature``.
     rollouts, episodes
@@ -44,6 +46,7 @@ class Plan:
 
     seeds: int | tuple[int, ...] = 10
     tours: int = 128
+    plays: int = 8
     destroys: tuple[int, ...] = tuple(range(2, LARGEST + 1))
     sizes: tuple[int, ...] = (20, 40, 60, 80, 100)
     large: tuple[int, ...] = (200, 400)
@@ -55,8 +58,8 @@ class Plan:
     large_tours: int = 16
     large_rollouts: int = 4
     validation_sizes: tuple[int, ...] = (30, 50, 70, 90)
-    states: int = 40_000
-    tuning_seeds: int = 3
+    states: int = 120_000
+    tuning_seeds: int = 2
     tuning_destroys: tuple[int, ...] = (5, LARGEST)
 
     def __post_init__(self) -> None:
@@ -76,7 +79,7 @@ class Plan:
 
 FULL = Plan()
 QUICK = Plan(
-    seeds=2, tours=8, destroys=(2, 5, LARGEST), sizes=(20, 40), large=(120,), scales=(2, 4, 10),
+    seeds=2, tours=8, plays=2, destroys=(2, 5, LARGEST), sizes=(20, 40), large=(120,), scales=(2, 4, 10),
     temperatures=(0.01, 100.0), rollouts=2, episodes=200, share=0.01, large_tours=2, large_rollouts=1,
     validation_sizes=(30,), states=200, tuning_seeds=1, tuning_destroys=(LARGEST,),
 )  # fmt: skip

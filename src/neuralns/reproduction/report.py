@@ -120,9 +120,10 @@ def _beginning(plan: Plan, quick: bool) -> Iterable[Block]:
             strong=True,
         )
     seeds = _count(len(plan.seed_numbers), "seed")
+    plays = "" if plan.plays == 1 else f", each played {plan.plays} times where |D| or d grows (by ORACLE once)"
     yield Paragraph(
         "The experiments of “Graph Reinforcement Learning for Operator Selection in the ALNS Metaheuristic” (Johnn, "
-        f"Darvariu, Handl & Kalcsics) with neuralns: {seeds}, {plan.tours} test tours, 20 customers unless said "
+        f"Darvariu, Handl & Kalcsics) with neuralns: {seeds}, {plan.tours} test tours{plays}, 20 customers unless said "
         "otherwise. ± is half of the 95 % interval of a mean over seeds. Setting paper has an objective fitted to the "
         "published numbers (100 × tours + length, coordinates scaled to 1), setting distance the length of the tours, "
         "as the paper's text reads."

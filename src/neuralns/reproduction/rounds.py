@@ -31,7 +31,7 @@ from neuralns.reproduction.plan import (
 
 SCALE = 4
 """Destroy scale d of all experiments but ``scale``, and of the training for ``scaling``."""
-ORACLE_SEEDS = 4
+ORACLE_SEEDS = 2
 """Seeds of the oracle of ``large``, whose simulations take long."""
 RANKS = {
     "gat": 0, "graph": 1, "large-oracle": 2, "dqn": 3, "ahead": 3, "large": 4, "oracle": 5, "baselines": 6, "sizes": 6,
@@ -160,14 +160,15 @@ def _cell_jobs(
         "setting": setting, "instance": instance, "destroys": destroys, "scale": scale, "tours": plan.tours,
         "seeds": plan.seed_numbers,
     }  # fmt: skip
+    played = {**place, "plays": plan.plays, "pairs": PAIRS}
     temperatures = list(plan.temperatures) if destroys == LARGEST and scale == SCALE else []
     config = _choice(choices, "DQN", setting)
-    yield Job("dqn", {**place, "pairs": PAIRS, "config": config, "temperatures": temperatures})
+    yield Job("dqn", {**played, "config": config, "temperatures": temperatures})
     if scale == SCALE:
-        yield Job("ahead", {**place, "pairs": PAIRS, "states": plan.states})
+        yield Job("ahead", {**played, "states": plan.states})
         yield Job("oracle", {**place, "rollouts": plan.rollouts})
     wheels = {"learned": _choice(choices, "LRW", setting), "classic": _choice(choices, "CRW", setting)}
-    yield Job("baselines", {**place, "pairs": PAIRS, **wheels, "episodes": plan.episodes})
+    yield Job("baselines", {**played, **wheels, "episodes": plan.episodes})
 
 
 def _size_jobs(setting: str, instance: str, plan: Plan, choices: Choices | None) -> Iterator[Job]:

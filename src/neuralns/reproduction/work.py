@@ -95,7 +95,7 @@ def dqn_config(entries: Mapping[str, Any]) -> Any:
 
 def judge_policies(settings: Mapping[str, Any], policies: Mapping[int, Policy]) -> dict[str, Any]:
     """Evaluate the trained networks of a cell: in the MDP, in ALNS, and there at several temperatures."""
-    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
+    mdp = mdp_of(settings)
     greedy = {seed: PolicySelector(policy, 0.0) for seed, policy in policies.items()}
 
     def in_search(temperature: float) -> dict[str, list[float]]:
@@ -103,7 +103,7 @@ def judge_policies(settings: Mapping[str, Any], policies: Mapping[int, Policy]) 
         return _statistics(mdp, chosen, settings)
 
     return {
-        "mdp": {"DQN": _rewards(mdp, SelectorAgent(greedy, "DQN"), tours, seeds)},
+        "mdp": {"DQN": _replayed(mdp, SelectorAgent(greedy, "DQN"), settings)},
         "search": {"DQN": in_search(DEFAULT_TEMPERATURE)},
         "temperature": {f"{value:g}": in_search(value) for value in settings["temperatures"]},
     }
@@ -114,15 +114,15 @@ def _dqn(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
-    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
+    mdp = mdp_of(settings)
     pair = best_fixed_pair(mdp)
     wheels = _wheels(mdp, settings)
     classic = Roulette(**settings["classic"])
     return {
         "mdp": {
-            "RAN": _rewards(mdp, SelectorAgent(Uniform(), "RAN"), tours, seeds),
-            "LRW": _rewards(mdp, SelectorAgent(wheels, "LRW"), tours, seeds),
-            "FIXED": _rewards(mdp, SelectorAgent(pair, "FIXED"), tours, seeds),
+            "RAN": _replayed(mdp, SelectorAgent(Uniform(), "RAN"), settings),
+            "LRW": _replayed(mdp, SelectorAgent(wheels, "LRW"), settings),
+            "FIXED": _replayed(mdp, SelectorAgent(pair, "FIXED"), settings),
         },
         "search": {
             name: _statistics(mdp, agent, settings)
@@ -135,13 +135,13 @@ def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _ahead(settings: Mapping[str, Any]) -> dict[str, Any]:
     from neuralns.learning.labelled import LabelConfig, train_labelled
 
-    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
+    mdp, seeds = mdp_of(settings), settings["seeds"]
     policies = train_labelled(mdp, seeds, LabelConfig(states=settings["states"]))
     greedy = {seed: LookAhead(policy, 0.0) for seed, policy in policies.items()}
     warm = {seed: LookAhead(policy, DEFAULT_TEMPERATURE) for seed, policy in policies.items()}
     first = greedy[seeds[0]]
     return {
-        "mdp": {"AHEAD": _rewards(mdp, SelectorAgent(greedy, "AHEAD"), tours, seeds)},
+        "mdp": {"AHEAD": _replayed(mdp, SelectorAgent(greedy, "AHEAD"), settings)},
         "search": {"AHEAD": _statistics(mdp, warm, settings)},
         "microseconds": round(1e6 * decision_time(mdp, first), 2),
         "simulates": first.probes.width > 0,
@@ -249,10 +249,23 @@ def _wheels(mdp: MDP, settings: Mapping[str, Any]) -> dict[int, LearnedRoulette]
     return {seed: train_roulette(mdp, seed, episodes=episodes, **chosen) for seed in settings["seeds"]}
 
 
+_NEXT_PLAY = 10**6
+"""How far the seeds of the chance in further plays of the same tours are from those in the first."""
+
+
 def _rewards(mdp: MDP, agent: Any, tours: int, seeds: Sequence[int], which: str = "test") -> list[float]:
     """Return the mean reward of each seed."""
     found = evaluate(mdp, agent, tours=which, episodes=tours, seeds=seeds)
     return [round(float(value), 4) for value in found.rewards.mean(axis=1)]
+
+
+def _replayed(mdp: MDP, agent: SelectorAgent, settings: Mapping[str, Any]) -> list[float]:
+    """Return the mean reward of each seed, which plays each tour several times: the operators' chance is most of it."""
+    seeds, plays = settings["seeds"], settings["plays"]
+    owners = {seed + _NEXT_PLAY * play: seed for seed in seeds for play in range(plays)}
+    player = SelectorAgent(lambda number: agent.selector_for(owners[number]), agent.name)
+    found = np.array(_rewards(mdp, player, settings["tours"], list(owners))).reshape(len(seeds), plays)
+    return [round(float(value), 4) for value in found.mean(axis=1)]
 
 
 def _all_rewards(mdp: MDP, agents: Sequence[Any], tours: int, seeds: Sequence[int]) -> dict[str, list[float]]:
