@@ -71,7 +71,7 @@ def make_tables(mean: Mean = usual, plan: Plan = FULL, spread: float = 2.0) -> T
         if middle is not None:
             cells[place] = make_cell(np.round(middle + offsets, 4).tolist())
     tuning = (
-        Tuning("DQN", "paper", "rich features", 371.25, True),
+        Tuning("DQN", "paper", "pooled features", 371.25, True),
         Tuning("DQN", "paper", "paper", 365.5, False),
         Tuning("CRW", "paper", "segment 5, reaction 0.1", 198.0, True),
     )

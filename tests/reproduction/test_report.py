@@ -233,7 +233,7 @@ def test_our_graph_network_has_a_line_of_its_own_beside_the_papers() -> None:
     beyond = words(section(found, "What the paper does not report"))
     assert "Larger instances, GNN trained at n = 20, setting paper: our GNN+ is significantly better" in beyond
     assert "Large generated instances, GNN trained at n = 20, setting paper: our GNN+ is significantly" in beyond
-    assert "16 test tours; the oracle has 4 rollouts for each pair instead of 30, and 4 seeds at most." in beyond
+    assert "16 test tours; the oracle has 4 rollouts for each pair instead of 30, and 2 seeds at most." in beyond
 
 
 def test_a_quick_run_judges_nothing_and_says_so() -> None:
@@ -424,7 +424,7 @@ def test_significance_is_given_for_each_cell(tables: Tables, full: Document) -> 
 
 def test_tuning_shows_choices_and_scores(full: Document) -> None:
     assert only_table(section(full, "Tuning")).rows == (
-        ("DQN", "paper", "rich features", "chosen", "371.2"),
+        ("DQN", "paper", "pooled features", "chosen", "371.2"),
         ("DQN", "paper", "paper", "", "365.5"),
         ("CRW", "paper", "segment 5, reaction 0.1", "chosen", "198.0"),
     )

@@ -147,7 +147,7 @@ def test_the_best_on_average_is_chosen_where_f_is_to_be_small_and_rewards_large(
         ("CRW", "paper"): CLASSIC_GRID[11],
         ("CRW", "distance"): CLASSIC_GRID[4],
         ("DQN", "paper"): {**DQN_GRID["pooled features"], "share": 1.0},
-        ("DQN", "distance"): {**DQN_GRID["rich features"], "share": 1.0},
+        ("DQN", "distance"): {**DQN_GRID["pooled features, larger batches"], "share": 1.0},
     }
     assert Counter((row.agent, row.setting) for row in rows) == {
         (agent, setting): count for agent, count in (("LRW", 12), ("CRW", 12), ("DQN", 4)) for setting in SETTINGS

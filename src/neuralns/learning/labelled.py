@@ -50,7 +50,7 @@ class LabelConfig:
         From which the margin is chosen, in standard deviations of the labels about their mean over the pairs.
     """
 
-    states: int = 120_000
+    states: int = 100_000
     hidden: tuple[int, ...] = (128, 64)
     epochs: int = 4
     batch: int = 256

@@ -26,7 +26,7 @@ class Plan:
     seeds, tours
         Trainings of each agent (which seeds, or how many from 0 on), and test (and validation) tours.
     plays
-        How often an agent plays each test tour of the tables and of ``scale``, with other chance; the oracle does once.
+        How often DQN, AHEAD and FIXED play each test tour of the tables and of ``scale``, with other chance.
     destroys, sizes, large, scales, temperatures
         |D| of the two tables, n of ``scaling``, n of ``large``, d of ``scale``, τ of ``temperature``.
     rollouts, episodes
@@ -46,7 +46,7 @@ class Plan:
 
     seeds: int | tuple[int, ...] = 10
     tours: int = 128
-    plays: int = 8
+    plays: int = 6
     destroys: tuple[int, ...] = tuple(range(2, LARGEST + 1))
     sizes: tuple[int, ...] = (20, 40, 60, 80, 100)
     large: tuple[int, ...] = (200, 400)
@@ -58,7 +58,7 @@ class Plan:
     large_tours: int = 16
     large_rollouts: int = 4
     validation_sizes: tuple[int, ...] = (30, 50, 70, 90)
-    states: int = 120_000
+    states: int = 100_000
     tuning_seeds: int = 2
     tuning_destroys: tuple[int, ...] = (5, LARGEST)
 
@@ -90,7 +90,6 @@ ROULETTE_GRID = tuple({"segment": s, "reaction": r} for s, r in product((20, 50,
 CLASSIC_GRID = tuple({"segment": s, "reaction": r} for s, r in product((1, 2, 5, 10), (0.1, 0.5, 0.9)))
 DQN_GRID: dict[str, dict[str, Any]] = {
     "paper": {"preset": "paper", "network": "mlp"},
-    "rich features": {"preset": "paper", "network": "mlp", "features": "rich", "reward": "improvement"},
     "pooled features": {
         "preset": "paper", "network": "small", "hidden": [128, 64], "reward": "improvement", "double": True,
         "tours": 2000,

@@ -120,7 +120,7 @@ def _beginning(plan: Plan, quick: bool) -> Iterable[Block]:
             strong=True,
         )
     seeds = _count(len(plan.seed_numbers), "seed")
-    plays = "" if plan.plays == 1 else f", each played {plan.plays} times where |D| or d grows (by ORACLE once)"
+    plays = "" if plan.plays == 1 else f", each played {plan.plays} times by DQN, AHEAD and FIXED where |D| or d grows"
     yield Paragraph(
         "The experiments of “Graph Reinforcement Learning for Operator Selection in the ALNS Metaheuristic” (Johnn, "
         f"Darvariu, Handl & Kalcsics) with neuralns: {seeds}, {plan.tours} test tours{plays}, 20 customers unless said "

@@ -114,14 +114,14 @@ def _dqn(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _baselines(settings: Mapping[str, Any]) -> dict[str, Any]:
-    mdp = mdp_of(settings)
+    mdp, tours, seeds = mdp_of(settings), settings["tours"], settings["seeds"]
     pair = best_fixed_pair(mdp)
     wheels = _wheels(mdp, settings)
     classic = Roulette(**settings["classic"])
     return {
         "mdp": {
-            "RAN": _replayed(mdp, SelectorAgent(Uniform(), "RAN"), settings),
-            "LRW": _replayed(mdp, SelectorAgent(wheels, "LRW"), settings),
+            "RAN": _rewards(mdp, SelectorAgent(Uniform(), "RAN"), tours, seeds),
+            "LRW": _rewards(mdp, SelectorAgent(wheels, "LRW"), tours, seeds),
             "FIXED": _replayed(mdp, SelectorAgent(pair, "FIXED"), settings),
         },
         "search": {
