@@ -118,8 +118,11 @@ def train_policy(problem: Problem, seconds: float, seeds: int, states: Sequence[
     )
 
 
-def report(runs: Sequence[Run]) -> str:
-    """Return how the learned selectors compare with the best of alns's own on each problem, and a table of all."""
+def report(runs: Sequence[Run], seconds: float) -> str:
+    """Return how learned selectors compare with the best of alns's own on each problem in runs of so many seconds."""
+    runs = [each for each in runs if each.seconds == seconds]
+    if not any(each.selector == BASE for each in runs):
+        return f"There are no runs of {seconds:g} s with {BASE}, which all others are compared with."
     costs: dict[str, dict[str, dict[int, float]]] = {}
     for each in runs:
         costs.setdefault(each.problem, {}).setdefault(each.selector, {})[each.seed] = each.cost
@@ -179,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 for name in chosen.selectors:
                     if (problem, name, seed, seconds) not in done:
                         store.add(run(PROBLEMS[problem], name, seed, seconds))
-        print(report(store.rows))
+        print(report(store.rows, seconds))
 
 
 if __name__ == "__main__":

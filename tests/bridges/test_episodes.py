@@ -62,6 +62,18 @@ def test_the_table_has_a_line_for_each_agent(episodes: Episodes, capsys: pytest.
     assert len(capsys.readouterr().out.splitlines()) == 6
 
 
+def test_the_wheel_learns_from_the_rewards_that_it_is_judged_by() -> None:
+    """Lights that are on again at the end count, though they were off on the way."""
+    half = type(all_on())(np.arange(12) % 2 == 0)
+    wheel = Episodes(make_alns, [half], budget=30).agent_named("lrw")[1]
+    assert wheel.repair_weights[1] > wheel.repair_weights[0]
+
+
+def test_couplings_of_another_shape_are_refused() -> None:
+    with pytest.raises(InputError, match="op_coupling has shape"):
+        Episodes(make_alns, [all_on()], op_coupling=[[True], [True]])
+
+
 def test_what_cannot_be_played_is_refused(episodes: Episodes) -> None:
     for agent, sentence in (("fixed:one,on", "'fixed:one,on' is not known"), ("wheel", "'wheel' is not known")):
         with pytest.raises(InputError, match=sentence):

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import numpy as np
 import pytest
 
-from bridges.toy import all_on, make_alns
+from bridges.toy import Lights, all_on, make_alns
 from neuralns.bridges.alns import LRW, headroom, train_lrw
 from neuralns.bridges.alns.headroom import Oracle
+from neuralns.bridges.alns.runs import Search, generator_beside, hill_climbing
 from neuralns.errors import InputError
+
+
+class Weightless(Lights):
+    """The same without the one that all cost more."""
+
+    def objective(self) -> float:
+        return super().objective() - 1.0
 
 
 def test_the_table_has_all_ways_to_choose(capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,9 +41,36 @@ def test_the_oracle_takes_what_gains_and_leaves_the_generator_alone() -> None:
     assert state.on.all()
 
 
+def test_the_oracle_draws_other_numbers_when_the_search_has_moved_on() -> None:
+    rng = np.random.default_rng(5)
+    first, same = (generator_beside(rng).random() for _ in range(2))
+    assert first == same
+    rng.random()
+    assert generator_beside(rng).random() != first
+
+
 def test_time_of_trials_is_not_time_of_the_run() -> None:
-    found = headroom(make_alns, [all_on()], seconds=0.05, clock="processor", seeds=1, show=False)
-    assert set(map(len, found.costs.values())) == {1}
+    search = Search(make_alns, hill_climbing, seconds=0.01, clock="processor")
+    oracle = Oracle(make_alns(np.random.default_rng(1)), "processor", trials=20)
+    begin = time.process_time()
+    search.run(all_on(), oracle, 1)
+    spent = time.process_time() - begin
+    assert spent > 3 * 0.01
+    assert 0.5 * spent < oracle.uncounted < spent - 0.005
+
+
+def test_costs_of_nothing_are_no_reason_for_the_first_pair() -> None:
+    """From the dark nothing can be won; the pair is the one that does best from the other state."""
+    dark = Weightless(np.zeros(12, bool))
+    found = headroom(make_alns, [dark, all_on()], iterations=15, clock="iterations", seeds=2, show=False)
+    assert found.best_pair == ("one", "off")
+
+
+def test_couplings_of_another_shape_are_refused() -> None:
+    with pytest.raises(InputError, match=r"shape \(1, 2\), but there are 2 destroy and 2 repair operators"):
+        headroom(make_alns, [all_on()], iterations=5, op_coupling=[[True, True]])
+    with pytest.raises(InputError, match="coupled with no repair operator"):
+        headroom(make_alns, [all_on()], iterations=5, op_coupling=[[True, True], [False, False]])
 
 
 def test_the_learned_wheel_comes_to_prefer_what_is_good() -> None:

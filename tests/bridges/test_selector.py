@@ -141,9 +141,21 @@ def test_a_cost_that_is_no_number_is_refused() -> None:
         LearnedSelector(2, 2)(np.random.default_rng(1), Told(1.0), Told(np.nan))
 
 
+def test_a_cost_that_is_no_number_is_refused_in_every_iteration() -> None:
+    selector, rng = LearnedSelector(2, 2, clock="iterations", settings=Settings(segment=10)), np.random.default_rng(1)
+    fine = Told(1.0)
+    while True:
+        selector.update(fine, *selector(rng, fine, fine), Outcome.REJECT)
+        if not selector.learner.due:
+            break
+    with pytest.raises(InputError, match="objective inf is no finite number"):
+        selector(rng, fine, Told(np.inf))
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"clock": "iterations", "seconds": 1.0}, "clock 'iterations' knows no seconds \\(1.0 given\\)"),
         ({"clock": "sundial"}, "clock 'sundial' is not known"),
         ({"seconds": 0.0}, "seconds 0.0 must be above 0"),
         ({"iterations": -1}, "iterations -1 must be above 0"),

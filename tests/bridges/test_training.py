@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bridges.toy import PlainLights, all_on, make_alns
+from alns import ALNS
+from bridges.toy import PlainLights, all_on, make_alns, nothing, one
 from neuralns.bridges.alns import LearnedSelector, q_learning, train
 from neuralns.bridges.alns.fitting import Record, fit
 from neuralns.bridges.alns.policy import Lesson, read_lesson
@@ -79,6 +80,28 @@ def test_other_processes_give_the_same_policy(policy: Path, tmp_path: Path) -> N
     assert (tmp_path / "other.policy").read_bytes() == policy.read_bytes()
 
 
+def test_processes_of_its_own_give_the_same_policy(policy: Path, tmp_path: Path) -> None:
+    trained(tmp_path / "own.policy", workers=2)
+    assert (tmp_path / "own.policy").read_bytes() == policy.read_bytes()
+
+
+def test_a_policy_is_for_the_operators_of_its_training(policy: Path) -> None:
+    LearnedSelector.load(policy, alns=make_alns(np.random.default_rng(1)))
+    other = ALNS(np.random.default_rng(1))
+    for operator in (one, nothing):
+        other.add_destroy_operator(operator)
+    with pytest.raises(InputError, match=r"destroy operators nothing, one, in this order; the ALNS has one, nothing\."):
+        LearnedSelector.load(policy, alns=other)
+
+
+def test_seconds_are_counted_where_the_training_counted_iterations(policy: Path) -> None:
+    assert LearnedSelector.load(policy).clock == "iterations"
+    selector = LearnedSelector.load(policy, seconds=60)
+    assert (selector.clock, selector.seconds, selector.iterations) == ("time", 60, None)
+    with pytest.raises(InputError, match="knows no seconds"):
+        LearnedSelector.load(policy, seconds=60, clock="iterations")
+
+
 def test_states_without_numbers_and_couplings(tmp_path: Path) -> None:
     coupling = np.array([[True, False], [False, True]])
     states = [PlainLights(all_on().on)]
@@ -87,7 +110,7 @@ def test_states_without_numbers_and_couplings(tmp_path: Path) -> None:
     assert (selector.op_coupling == coupling).all()
     assert selector.iterations == 20
     selector(np.random.default_rng(1), states[0], states[0])
-    with pytest.raises(InputError, match="gave 3 numbers, but 0 before"):
+    with pytest.raises(InputError, match="gave 3 numbers, but 0 in training"):
         LearnedSelector.load(tmp_path / "a.policy")(np.random.default_rng(1), all_on(), all_on())
 
 
@@ -109,8 +132,10 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path, policy: Path) -> None
         train(make_alns, [], tmp_path / "a.policy", seconds=1)
     with pytest.raises(InputError, match="either seconds or iterations"):
         train(make_alns, [all_on()], tmp_path / "a.policy")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match=r"exists already.*force=True"):
         trained(policy)
+    with pytest.raises(InputError, match=r"shape \(1, 2\), but there are 2 destroy"):
+        trained(tmp_path / "a.policy", op_coupling=[[True, True]])
     with pytest.raises(InputError, match="0 seeds"):
         trained(tmp_path / "a.policy", seeds=0)
 

@@ -63,7 +63,7 @@ class View:
     def detour(self, before: int, customer: int, after: int) -> float:
         return self.distance(before, customer) + self.distance(customer, after) - self.distance(before, after)
 
-    def move(self, customer: int) -> float:
+    def move(self, customer: int, unit: float | None = None) -> float:
         """What it costs, in units, to put a routed customer beside one of its nearest 8 on another route with room."""
         home = next(number for number, route in enumerate(self.routes) if customer in route)
         others = (other for other in range(1, self.instance.customers + 1) if other != customer)
@@ -77,7 +77,7 @@ class View:
                         best = min(best, self.detour(before, customer, after))
         path = (0, *self.routes[home], 0)
         place = path.index(customer)
-        return min((best - self.detour(path[place - 1], customer, path[place + 1])) / self.unit, 4.0)
+        return min((best - self.detour(path[place - 1], customer, path[place + 1])) / (unit or self.unit), 4.0)
 
 
 def ratio(part: float, whole: float) -> float:
@@ -144,10 +144,10 @@ def shares_of_moves(view: View, routes: list[tuple[int, ...]]) -> set[float]:
     return found
 
 
-def means_of_moves(view: View, routes: list[tuple[int, ...]]) -> set[float]:
+def means_of_moves(view: View, routes: list[tuple[int, ...]], unit: float | None = None) -> set[float]:
     if len(view.routes) < 2:
         return {4.0}
-    return {fmean(view.move(customer) for customer in route) for route in routes}
+    return {fmean(view.move(customer, unit) for customer in route) for route in routes}
 
 
 def rich_globals(view: View) -> dict[str, float | set[float]]:
@@ -607,6 +607,10 @@ def test_relative_features_are_those_of_rich_in_other_units(instance: Instance, 
             scale = {"before": unit, "after": unit, "gain": unit, "length": long}.get(name, 1.0)
             column = relative[:, RELATIVE.nodes.index(name)] * scale
             assert column == pytest.approx(rich[:, RICH.nodes.index(name)], rel=1e-3, abs=1e-5)
+        tied = [route for route, length in zip(view.routes, lengths, strict=True) if length < min(lengths) + 1e-9]
+        found = float(both[1].global_features[0, RELATIVE.globals.index("shortest_move")])
+        means = means_of_moves(view, tied, sum(lengths) / arcs)
+        assert any(found == pytest.approx(mean, rel=1e-3, abs=1e-4) for mean in means)
 
 
 @pytest.mark.parametrize("features", [RICH, RELATIVE], ids=["rich", "relative"])

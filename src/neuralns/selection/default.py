@@ -18,9 +18,9 @@ AUTO = "auto"
 """What stands for it in Python and on command lines."""
 BUNDLED = "controller"
 """Name of the bundled controller."""
-BEYOND = 2.5
+LARGER, LONGER = 2.5, 1.33
 """How many times the customers, and the seconds for each, that it was trained with a controller may be used for: what
-was learned on up to 400 customers was tried on up to 1000 (benchmarks/choice.py)."""
+was learned on up to 400 customers, with 0.075 s for each, was tried on up to 1000, with 0.1 (benchmarks/choice.py)."""
 
 
 def default_selector(instance: Instance, seconds: float) -> Selector:
@@ -42,8 +42,8 @@ def covers(card: Mapping[str, Any], instance: Instance, seconds: float) -> bool:
     (least, most), (shortest, longest) = meant["customers"], meant["seconds_per_customer"]
     customers = instance.customers
     return (
-        least <= customers <= BEYOND * most
-        and shortest <= seconds / customers <= BEYOND * longest
+        least <= customers <= LARGER * most
+        and shortest <= seconds / customers <= LONGER * longest
         and kind_of(instance) in meant["kinds"]
     )
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, operators_of
-from neuralns.bridges.alns.wheel import LRW, FixedPair, train_lrw
+from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, coupling_of, generator_beside, operators_of
+from neuralns.bridges.alns.wheel import LRW, FixedPair, learn_wheel
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
@@ -92,9 +92,8 @@ class Episodes:
         self.make_alns, self.make_accept, self.budget = make_alns, make_accept, budget
         destroys, repairs = operators_of(make_alns)
         self.portfolio = Names(tuple(destroys), tuple(repairs))
-        shape = len(destroys), len(repairs)
-        self.shape = shape
-        self.coupling = np.ones(shape, bool) if op_coupling is None else np.asarray(op_coupling, dtype=bool)
+        self.shape = len(destroys), len(repairs)
+        self.coupling = coupling_of(op_coupling, self.shape)
         self.pairs = [(int(destroy), int(repair)) for destroy, repair in np.argwhere(self.coupling)]
 
     def as_dict(self) -> dict[str, Any]:
@@ -133,9 +132,10 @@ class Episodes:
         if name == "random":
             return name, LRW(np.ones(self.shape[0]), np.ones(self.shape[1]), self.coupling)
         if name == "lrw":
-            return name, train_lrw(
-                self.make_alns, self.training, length=self.budget, make_accept=self.make_accept,
-                op_coupling=self.coupling, seed=seed,
+            # It learns from the rewards that it is judged by.
+            return name, learn_wheel(
+                lambda state, wheel, number: self.play(state, wheel, np.random.default_rng(number))[0],
+                self.training, self.coupling, seed=seed,
             )  # fmt: skip
         if name in ("best-fixed", "oracle"):
             pair = self.best_fixed_pair()
@@ -245,8 +245,7 @@ class Rollouts:
     def __call__(self, rng: np.random.Generator, best: Any, curr: Any) -> tuple[int, int]:
         if self.episode is None:
             raise InputError("the oracle plays episodes alone, no searches.")
-        # A generator of its own: simulations leave that of the episode as it is.
-        (child,) = copy.deepcopy(rng).spawn(1)
+        child = generator_beside(rng)
         pairs = self.mdp.pairs
         rounds = max(1, math.ceil(math.log2(len(pairs))))
         costs: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}

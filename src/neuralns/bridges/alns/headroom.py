@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -12,7 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, hands, hill_climbing
+from neuralns.bridges.alns.runs import (
+    MakeAccept,
+    MakeAlns,
+    Search,
+    coupling_of,
+    generator_beside,
+    hands,
+    hill_climbing,
+)
 from neuralns.bridges.alns.selector import CLOCKS, LearnedSelector, OperatorSelectionScheme
 from neuralns.bridges.alns.wheel import FixedPair
 from neuralns.errors import InputError
@@ -41,8 +48,7 @@ class Oracle(OperatorSelectionScheme):  # type: ignore[misc]
         read = CLOCKS.get(self.clock, time.perf_counter)
         begin = read()
         cost = curr.objective()
-        # A generator of its own: trials leave that of the search as it is.
-        (child,) = copy.deepcopy(rng).spawn(1)
+        child = generator_beside(rng)
         most, chosen = -1.0, (0, 0)
         order = np.argwhere(self.op_coupling)
         for destroy, repair in child.permutation(order).tolist():
@@ -131,7 +137,7 @@ def headroom(
     search = Search(make_alns, make_accept, seconds, iterations, clock)
     names = search.operators()
     shape = len(names[0]), len(names[1])
-    coupling = np.ones(shape, bool) if op_coupling is None else np.asarray(op_coupling, dtype=bool)
+    coupling = coupling_of(op_coupling, shape)
     pairs = [(int(destroy), int(repair)) for destroy, repair in np.argwhere(coupling)]
     blocks = [(state, seed) for state in initial_states for seed in range(seeds)]
     # The best pair is chosen by runs of its own; by those that it is judged by, it would be the luckiest.
@@ -139,7 +145,8 @@ def headroom(
     with hands(workers, executor) as call:
         tasks = [(search, state, pair, seed, coupling, trials) for pair in pairs for state, seed in apart]
         found = np.array(call(run_named, tasks)).reshape(len(pairs), len(apart))
-        best = pairs[int(np.argmin((found / np.abs(found).mean(axis=0)).mean(axis=1)))]
+        scale = np.abs(found).mean(axis=0)
+        best = pairs[int(np.argmin((found / np.where(scale == 0, 1.0, scale)).mean(axis=1)))]
         ways: dict[str, Any] = {
             "random": "random", "best fixed pair": best, "wheel": "wheel", "online": "online", "oracle": "oracle",
         }  # fmt: skip

@@ -178,19 +178,34 @@ def _fit(layers: Layers, features: int, pairs: int) -> bool:
 
 
 def read_selector(
-    path: str | os.PathLike[str], *, adapt: bool = True, clock: str | None = None, **options: Any
+    path: str | os.PathLike[str], *, alns: Any = None, adapt: bool = True, clock: str | None = None, **options: Any
 ) -> LearnedSelector:
     """Return the selector that a policy file holds; its budget and clock are those of its training by default."""
     lesson, policy = read_lesson(path)
+    if alns is not None:
+        for kind, known, there in (
+            ("destroy", policy.destroys, alns.destroy_operators),
+            ("repair", policy.repairs, alns.repair_operators),
+        ):
+            names = [name for name, _ in there]
+            if names != list(known):
+                raise InputError(
+                    f"{path}: was trained with {kind} operators {', '.join(known)}, in this order; the ALNS has "
+                    f"{', '.join(names) or 'none'}."
+                )
     training = policy.card.get("training")
     trained = training if isinstance(training, dict) else {}
     if "seconds" not in options and "iterations" not in options:
         options |= {name: trained.get(name) for name in ("seconds", "iterations")}
+    if clock is None:
+        clock = str(trained.get("clock", "time"))
+        if clock == "iterations" and options.get("seconds") is not None:
+            clock = "time"
     selector = LearnedSelector(
         len(policy.destroys),
         len(policy.repairs),
         options.pop("op_coupling", policy.card.get("coupling")),
-        clock=clock or str(trained.get("clock", "time")),
+        clock=clock,
         settings=lesson.settings,
         **options,
     )

@@ -131,10 +131,10 @@ class QLearner:
         error = (_of(values, pairs) - goals) * (2.0 / goals.shape[1])
         np.put_along_axis(back, pairs[:, :, None], error[:, :, None], axis=2)
         over = self._parts.T
-        found = [coming[-1].mT @ back @ over, back.sum(axis=1, keepdims=True) @ over]
+        found = [coming[-1].swapaxes(-1, -2) @ back @ over, back.sum(axis=1, keepdims=True) @ over]
         for index in range(len(networks) - 2, -1, -1):
-            back = (back @ networks[index + 1][0].mT) * (coming[index + 1] > 0.0)
-            found = [coming[index].mT @ back, back.sum(axis=1, keepdims=True), *found]
+            back = (back @ networks[index + 1][0].swapaxes(-1, -2)) * (coming[index + 1] > 0.0)
+            found = [coming[index].swapaxes(-1, -2) @ back, back.sum(axis=1, keepdims=True), *found]
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.bridges.alns.selector import CLOCKS
 from neuralns.errors import InputError
@@ -92,6 +94,25 @@ def operators_of(make_alns: MakeAlns) -> tuple[list[str], list[str]]:
     if not all(names):
         raise InputError("the ALNS has no destroy or no repair operators.")
     return names
+
+
+def coupling_of(op_coupling: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
+    """Return which pairs may be used; a table of another shape, or without a pair for an operator, is refused."""
+    if op_coupling is None:
+        return np.ones(shape, bool)
+    coupling = np.asarray(op_coupling, dtype=bool)
+    if coupling.shape != shape:
+        raise InputError(
+            f"op_coupling has shape {coupling.shape}, but there are {shape[0]} destroy and {shape[1]} repair operators."
+        )
+    if not coupling.any(axis=1).all():
+        raise InputError("a destroy operator is coupled with no repair operator.")
+    return coupling
+
+
+def generator_beside(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator for trials, another one whenever that of the search has moved on, which stays as it is."""
+    return np.random.default_rng(int(copy.deepcopy(rng).integers(2**63)))
 
 
 def hill_climbing(initial: Any) -> Any:

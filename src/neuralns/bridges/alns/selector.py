@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -77,8 +78,8 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         for name, budget in (("seconds", seconds), ("iterations", iterations)):
             if budget is not None and not budget > 0:
                 raise InputError(f"{name} {budget} must be above 0.")
-        if not self.op_coupling.any(axis=1).all():
-            raise InputError("a destroy operator is coupled with no repair operator.")
+        if clock == "iterations" and seconds is not None:
+            raise InputError(f"clock 'iterations' knows no seconds ({seconds} given): tell it iterations.")
         self.seconds, self.iterations, self.clock = seconds, iterations, clock
         self.settings = settings or Settings()
         self.learner = Learner(self.op_coupling, self.settings)
@@ -96,25 +97,37 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, adapt: bool = True, clock: str | None = None, **budget: Any
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        alns: Any = None,
+        adapt: bool = True,
+        clock: str | None = None,
+        **budget: Any,
     ) -> LearnedSelector:
         """Return the selector that a policy file holds (see `neuralns.bridges.alns.train`).
 
         Parameters
         ----------
+        alns
+            The ALNS that it will be used in: one whose operators have other names, or another order, than those of the
+            training is refused.
         adapt
-            Whether it goes on learning in the search at hand.
+            Whether it goes on learning in the search at hand; a policy by Q-learning never does.
         clock, budget
-            As those of a new selector; by default those of its training.
+            As those of a new selector; by default those of its training. Seconds are counted by ``time`` where the
+            training counted iterations.
         """
         from neuralns.bridges.alns.policy import read_selector
 
-        return read_selector(path, adapt=adapt, clock=clock, **budget)
+        return read_selector(path, alns=alns, adapt=adapt, clock=clock, **budget)
 
     def __call__(self, rng: np.random.Generator, best: Any, curr: Any) -> tuple[int, int]:
         """Return the indices of a destroy and of a repair operator."""
         begin = time.perf_counter()
         current, so_far = float(curr.objective()), float(best.objective())
+        if not (math.isfinite(current) and math.isfinite(so_far)):
+            raise InputError(f"objective {current if math.isfinite(so_far) else so_far} is no finite number.")
         if self.learner.due:
             self.learner.renew(self._numbers(begin, curr, current, so_far))
         pair = self.learner.draw(rng)
@@ -171,10 +184,11 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         share = 0.0
         if self.iterations is not None:
             share = self.status.iterations / self.iterations
-        elif self.seconds is not None and self.clock != "iterations":
+        elif self.seconds is not None:
             clock = now if self.clock == "time" else time.process_time()
             share = (clock - self._begin) / self.seconds
-        numbers = [1.0, *self.status.numbers(min(1.0, share), current, best)]
+        # Clocks of other processes, in which it may have been pickled, began at another time.
+        numbers = [1.0, *self.status.numbers(min(1.0, max(0.0, share)), current, best)]
         own = self._see(state)
         return np.array(numbers) if own is None else np.concatenate((numbers, own))
 

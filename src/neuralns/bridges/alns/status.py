@@ -42,8 +42,6 @@ class Status:
 
     def numbers(self, share: float, current: float, best: float) -> list[float]:
         """Return the status before an iteration; costs are those of the current and of the best solution."""
-        if not (math.isfinite(current) and math.isfinite(best)):
-            raise InputError(f"objective {current if math.isfinite(best) else best} is no finite number.")
         if self.iterations == 0:
             self.start = current
         won = (self.start - best) / (abs(self.start) or 1.0)
@@ -85,6 +83,10 @@ class Context:
         self._inverse: Floats = np.ones(1) if deviation is None else 1.0 / (deviation + 1e-12)
 
     @property
+    def _when(self) -> str:
+        return "in training" if self.fixed else "before"
+
+    @property
     def size(self) -> int:
         """How many numbers there are; 0 before the first were seen."""
         return 0 if self.mean is None else len(self.mean)
@@ -94,7 +96,7 @@ class Context:
         tell = getattr(state, "get_context", None)
         if tell is None:
             if self.size:
-                raise InputError(f"the state has no get_context(), but told {self.size} numbers before.")
+                raise InputError(f"the state has no get_context(), but told {self.size} numbers {self._when}.")
             return None
         values: Floats = np.asarray(tell(), dtype=np.float64)
         if values.ndim != 1:
@@ -105,7 +107,7 @@ class Context:
         if self.mean is None or self.square is None:
             self.mean, self.square = values.copy(), np.zeros(len(values))
         elif len(values) != len(self.mean):
-            raise InputError(f"get_context() gave {len(values)} numbers, but {len(self.mean)} before.")
+            raise InputError(f"get_context() gave {len(values)} numbers, but {len(self.mean)} {self._when}.")
         self.told = values
         # Numbers that have been seen often hardly change their mean any more.
         if not self.fixed and (self.count < _ALWAYS or self._turn % _SELDOM == 0):

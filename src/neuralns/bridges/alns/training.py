@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,11 @@ from neuralns.bridges.alns.online import Settings
 from neuralns.bridges.alns.policy import Lesson, ValueLesson, write_selector
 from neuralns.bridges.alns.q_learning import QLearner
 from neuralns.bridges.alns.recording import Recorder, normalised, spread
-from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, hands, hill_climbing
+from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, coupling_of, hands, hill_climbing
 from neuralns.bridges.alns.selector import LearnedSelector
 from neuralns.bridges.alns.weighing import downhill, shifted
 from neuralns.errors import InputError
-from neuralns.files import check_new, check_writable
+from neuralns.files import check_writable
 
 Floats = npt.NDArray[np.float64]
 
@@ -130,7 +131,8 @@ def train(
         Called with a sentence now and then.
     """
     check_writable(path)
-    check_new(path, force)
+    if not force and Path(path).exists():
+        raise InputError(f"{path}: exists already; choose another name, or write over it with force=True.")
     if not initial_states:
         raise InputError("training needs at least 1 initial state.")
     if seeds < 1:
@@ -138,6 +140,7 @@ def train(
     search = Search(make_alns, make_accept, seconds, iterations, clock)
     names = search.operators()
     shape = len(names[0]), len(names[1])
+    allowed = coupling_of(op_coupling, shape)
     say = progress or (lambda text: None)
     with hands(workers, executor) as call:
         runs = _Runs(search, initial_states, shape, op_coupling, call, np.random.default_rng([seed, 20]))
@@ -148,7 +151,7 @@ def train(
         candidates = _candidates(records, shape, mean, deviation)
         taught = candidates[1]
 
-        learner = QLearner(records[0].seen.shape[1], _allowed(op_coupling, shape), seed)
+        learner = QLearner(records[0].seen.shape[1], allowed, seed)
         learner.learn(records)
         say(f"playing {2 * seeds} runs with what Q-learning has found")
         playing = _by_value(learner, mean, deviation, 1.0, PLAYED)
@@ -179,7 +182,7 @@ def train(
         "states": len(initial_states), "runs": runs.made, "seed": seed, "version": __version__,
         "standings": [f"{name} {value:+.3f} %" for name, value in standings],
     }  # fmt: skip
-    coupling = None if op_coupling is None else np.asarray(op_coupling, dtype=bool).tolist()
+    coupling = None if op_coupling is None else allowed.tolist()
     write_selector(path, best.lesson, names, {"coupling": coupling, "training": training})
     return Trained(best.lesson, standings, runs.made)
 
@@ -231,10 +234,6 @@ def try_run(
     """Return the final cost of one run."""
     selector = LearnedSelector(*shape, coupling, settings=candidate.settings, **search.budget)
     return search.run(state, candidate.teach(selector), seed)[0]
-
-
-def _allowed(coupling: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
-    return np.ones(shape, bool) if coupling is None else np.asarray(coupling, dtype=bool)
 
 
 def _blocks(states: Sequence[Any], count: int, rng: np.random.Generator) -> list[tuple[Any, int]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, hill_climbing
+from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, coupling_of, hill_climbing
 from neuralns.bridges.alns.selector import OperatorSelectionScheme
 from neuralns.errors import InputError
 
@@ -94,25 +94,47 @@ def train_lrw(
     reaction
         α.
     """
+    search = Search(make_alns, make_accept, iterations=length, clock="iterations")
+    destroys, repairs = search.operators()
+    coupling = coupling_of(op_coupling, (len(destroys), len(repairs)))
+    return learn_wheel(
+        lambda state, wheel, number: search.run(state, wheel, number)[0], initial_states, coupling,
+        episodes=episodes, segment=segment, reaction=reaction, seed=seed,
+    )  # fmt: skip
+
+
+def learn_wheel(
+    play: Callable[[Any, LRW, int], float],
+    initial_states: Sequence[Any],
+    coupling: npt.NDArray[np.bool_],
+    *,
+    episodes: int = 200,
+    segment: int = 20,
+    reaction: float = 0.9,
+    seed: int = 0,
+) -> LRW:
+    """Train the wheel (see `train_lrw`) on episodes that ``play`` plays from a state with a wheel and a seed.
+
+    ``play`` returns the cost that an episode ends with.
+    """
     if not initial_states:
         raise InputError("training needs at least 1 initial state.")
     if segment < 1 or episodes < segment:
         raise InputError(f"{episodes} episodes do not hold a segment of {segment}.")
     if not 0 < reaction <= 1:
         raise InputError(f"reaction {reaction} must lie above 0 and at most at 1.")
-    search = Search(make_alns, make_accept, iterations=length, clock="iterations")
-    destroys, repairs = search.operators()
+    destroys = len(coupling)
     rng = np.random.default_rng([seed, 21])
-    weights = np.ones(len(destroys) + len(repairs))
+    weights = np.ones(sum(coupling.shape))
     for _ in range(episodes // segment):
         scores = np.zeros(len(weights))
         for _ in range(segment):
             state = initial_states[int(rng.integers(len(initial_states)))]
-            wheel = LRW(weights[: len(destroys)], weights[len(destroys) :], op_coupling)
-            cost, _ = search.run(state, wheel, int(rng.integers(2**31)))
+            wheel = LRW(weights[:destroys], weights[destroys:], coupling)
+            cost = play(state, wheel, int(rng.integers(2**31)))
             start = float(state.objective())
             scores += wheel.uses * max(0.0, start - cost) / (abs(start) or 1.0)
         # Weights count against each other alone.
         scores *= segment / max(float(scores.mean()), 1e-300)
         weights = np.where(scores > 0, (1 - reaction) * weights + reaction * scores / segment, weights)
-    return LRW(weights[: len(destroys)], weights[len(destroys) :], op_coupling)
+    return LRW(weights[:destroys], weights[destroys:], coupling)
