@@ -53,8 +53,9 @@ MINUTES ?= 420
 controller: $(VENV)/.made  ## Train the bundled controller anew, or go on (hours; MINUTES=60 for less).
 	@mkdir -p out
 	@$(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,vrptw,pcvrptw,pdptw --minutes $(MINUTES) --workers 2 \
-	  --output out/controller.policy $(if $(wildcard out/controller.runs),--resume)
+	  --output out/controller.policy $(if $(wildcard out/controller.runs),--resume,--force)
 	@cp out/controller.policy src/neuralns/selection/policies/controller.policy
+	@rm out/controller.runs
 
 bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasium and torch in the same run.
 	@$(BIN)/python benchmarks/speed.py

@@ -18,6 +18,7 @@ import neuralns.search.solve
 import texts
 from commands import COMMAND, invoke, spawn
 from neuralns import Instance, read, read_solution, savings, write_instance
+from neuralns.problem.generate.variants import generate_of
 
 SHORT = ("--iterations", 50, "--quiet")
 KEYS = {
@@ -103,6 +104,23 @@ def test_a_time_limit_is_kept() -> None:
     found = invoke("solve", "A-n32-k5", "--time", 0.2, "--json", "--quiet").json
     assert found["stopped_by"] == "time"
     assert 0.2 <= found["runtime"] < 1
+
+
+def test_a_search_that_is_steered_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "timed.vrp"
+    write_instance(generate_of("vrptw", 100, 1), file)
+    outcome = invoke("solve", file, "--time", 1.5, "--json")
+    found = outcome.json
+    assert (found["selector"], found["portfolio"]) == ("controller", "wide")
+    assert 0 <= found["decision_time_share"] < 1
+    said = " ".join(outcome.stderr.split())
+    assert (
+        "steered by the bundled controller, which was trained on such instances; --selector random does without it"
+        in said
+    )
+    other = invoke("solve", file, "--iterations", 50, "--json")
+    assert other.json["selector"] == "random"
+    assert "steered by" not in other.stderr
 
 
 @pytest.mark.parametrize("initial", ["savings", "insertion", "random"])

@@ -10,6 +10,7 @@ import pytest
 
 from chores import Here
 from commands import Outcome, invoke
+from neuralns import generate_x
 from neuralns.cli.train_controller import first_surface
 from neuralns.experiments import executors
 from neuralns.operators.portfolio import portfolio_named
@@ -36,11 +37,16 @@ def test_it_writes_a_controller_that_solves() -> None:
     card = read_policy("mine.policy").card
     assert (card["network"], card["for"]["kinds"]) == ("controller", ["plain"])
     assert card["command"].startswith("neuralns")
+    assert card["instances"] == ["E-n22-k4"]
     told = invoke("policy", "mine.policy")
     assert "operators, destroy" in told.stdout
     found = invoke("solve", "E-n22-k4", "--selector", "mine.policy", "--iterations", 200, "--json")
     assert found.code == 0, found.stderr
     assert '"selector": "mine.policy"' in found.stdout
+    refused = invoke(
+        "compare", "E-n22-k4", "--selectors", "mine.policy,random", "--iterations", 5, "--seeds", 1
+    ).refusal()
+    assert refused.startswith("mine.policy: was trained on 'E-n22-k4', so a comparison there is no test")
 
 
 def test_a_training_goes_on_and_nothing_is_lost_unasked() -> None:
@@ -84,6 +90,31 @@ def test_a_training_begins_from_a_file() -> None:
     assert outcome.code == 0, outcome.stderr
     assert "what mine.policy knows is where it begins (--from nothing begins from nothing)" in outcome.stderr
     assert read_policy("next.policy").card["from"] == "mine.policy"
+    said = re.search(r"\d\.\d\d.* % shorter than by --selector random, in (\d+) searches on 1 inst", outcome.stdout)
+    assert said is not None
+    assert int(said[1]) == read_policy("next.policy").card["gain"]["groups"]
+    assert "% shorter than by --selector random so far" in outcome.stderr
+
+
+def test_a_card_names_what_the_controller_that_it_began_from_was_trained_on() -> None:
+    trained()
+    outcome = invoke("train", "A-n32-k5", *HOW, "-o", "next.policy", "--from", "mine.policy")
+    assert outcome.code == 0, outcome.stderr
+    assert read_policy("next.policy").card["instances"] == ["E-n22-k4", "A-n32-k5"]
+
+
+def test_a_file_that_was_changed_is_another_instance() -> None:
+    write_instance(generate_x(20, seed=1), "my.vrp")
+    how = ("train", "my.vrp", *HOW, "-o", "mine.policy")
+    first = invoke(*how)
+    assert first.code == 0, first.stderr
+    longer = invoke(*how, "--resume", "--minutes", 0.006)
+    assert longer.code == 0, longer.stderr
+    write_instance(generate_x(20, seed=2), "my.vrp")
+    refused = " ".join(invoke(*how, "--resume").stderr.split())
+    assert re.search(
+        r"mine\.runs: holds results with instances my\.vrp \(\w{16}\), but now it is my\.vrp \(\w{16}\);", refused
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,6 +134,11 @@ def test_a_training_begins_from_a_file() -> None:
         (("-o", "nowhere/mine.policy"), "nowhere"),
         (("--from", "random"), "random: is no controller to begin from."),
         (("--from", "controller"), "controller: has other operators than the portfolio string, random-node, greedy."),
+        (("-o", "."), ".: is a folder, not a file."),
+        (
+            ("--from", "./my.policy"),
+            "my.policy: a training begins from it, and --resume would need it; choose another output.",
+        ),
         (("-o", "mine.runs"), "mine.runs: a run keeps another file under that name; choose one such as mine.policy."),
     ],
 )
@@ -124,6 +160,7 @@ def test_generated_instances_need_no_file() -> None:
     outcome = invoke("train", *HOW, "--generate", "cvrp", "--minutes", 0.004)
     assert outcome.code == 0, outcome.stderr
     assert read_policy("my.policy").card["for"]["kinds"] == ["plain"]
+    assert "instances" not in read_policy("my.policy").card
     nothing = invoke("train")
     assert nothing.code == 2
     assert "no instance was given to train on." in nothing.stderr

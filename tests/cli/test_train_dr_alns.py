@@ -29,7 +29,7 @@ def test_it_writes_a_controller_that_solves() -> None:
     assert "controller written to mine.policy" in outcome.stdout
     assert "% below the start" in outcome.stderr
     card = read_policy("mine.policy").card
-    assert (card["network"], card["kinds"]) == ("dr-alns", ["E-n22-k4"])
+    assert (card["network"], card["kinds"], card["instances"]) == ("dr-alns", ["E-n22-k4"], ["E-n22-k4"])
     found = invoke("solve", "E-n22-k4", "--selector", "mine.policy", "--iterations", 200, "--json")
     assert found.code == 0, found.stderr
     assert '"selector": "mine.policy"' in found.stdout

@@ -42,7 +42,9 @@ from neuralns.experiments.comparison import (
 from neuralns.experiments.runs import RunKey
 from neuralns.experiments.store import read_rows
 from neuralns.experiments.verdicts import judge
+from neuralns.problem.generate.variants import generate_of
 from neuralns.search.trials import Trials
+from neuralns.selection.default import bundled_mark
 from neuralns.selection.policy import PolicySelector
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.selector import Selector
@@ -165,6 +167,53 @@ def test_each_selector_has_what_it_was_made_for() -> None:
         assert run.cost == solve(INSTANCES[0], STOP, selector=chosen[run.selector], seed=5).cost
     same = compare(INSTANCES[:1], {"mine": policy, "zone": SELECTORS["zone"]}, STOP, 1, PORTFOLIO)
     assert set(same.portfolios.values()) == {PORTFOLIO.name}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Searches of some seconds are over at once; what each was given, its selector and its portfolio."""
+    asked: list[tuple[str, str]] = []
+
+    def solved(instance: Instance, stop: Stop, **options: Any) -> Any:
+        asked.append((options["selector"].name, options["portfolio"].name))
+        return solve(instance, MaxIterations(5), **options)
+
+    monkeypatch.setattr(comparison, "solve", solved)
+    return asked
+
+
+@pytest.mark.parametrize("name", ["auto", "solve"])
+def test_plain_solve_is_steered_where_it_would_be(name: str, quick: list[tuple[str, str]]) -> None:
+    found = compare([generate_of("vrptw", 100, 1)], f"random,{name}", MaxTime(5), 1)
+    assert quick == [("random", "windows"), ("controller", "wide")]
+    assert found.portfolios == {"random": "windows", name: "wide"}
+
+
+def test_all_portfolios_of_plain_solve_are_named(quick: list[tuple[str, str]]) -> None:
+    instances = [generate_of("vrptw", customers, 1) for customers in (100, 30)]
+    found = compare(instances, "ucb,auto", MaxTime(5), 1)
+    assert quick == [("ucb", "windows"), ("controller", "wide"), ("ucb", "windows"), ("random", "windows")]
+    assert found.portfolios == {"ucb": "windows", "auto": "wide, windows"}
+
+
+def test_plain_solve_from_another_start_is_not_steered(quick: list[tuple[str, str]]) -> None:
+    found = compare([generate_of("vrptw", 100, 1)], "ucb,auto", MaxTime(5), 1, initial="insertion")
+    assert quick == [("ucb", "windows"), ("random", "windows")]
+    assert found.portfolios == {"ucb": "windows", "auto": "windows"}
+    assert found.runs[1].conditions == "5 s; windows; default scale; from insertion"
+
+
+def test_runs_by_another_bundled_controller_are_other_runs(
+    path: Path, quick: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: Any = [generate_of("vrptw", 100, 1)], "ucb,auto", MaxTime(5), 1, None, path
+    with monkeypatch.context() as before:
+        before.setattr(comparison, "bundled_mark", lambda: "another")
+        compare(*given)
+    found = compare(*given)
+    assert [name for name, _ in quick] == ["ucb", "controller", "controller"]
+    assert f"controller {bundled_mark()}" in found.runs[1].conditions
+    assert len(read_rows(path, SelectorRun)) == 3
 
 
 def run_of(selector: str, seed: int, cost: float) -> SelectorRun:

@@ -65,6 +65,7 @@ def test_the_best_by_all_its_runs_is_written_with_its_gain(monkeypatch: pytest.M
     constant = read_setting("best.setting")
     best = min(tried.values())
     assert constant == found.constant
+    assert constant.trained_on() == NAMES
     assert constant.row[len(PORTFOLIO.names)] == best
     card = json.loads(Path("best.setting").read_text())["card"]
     assert (card["instances"], card["iterations"], card["time"]) == (list(NAMES), 20, None)
@@ -101,6 +102,16 @@ def test_the_same_seed_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     content = Path("best.setting").read_text()
     again = run(seed=3, force=True)
     assert (again.constant, Path("best.setting").read_text()) == (first.constant, content)
+
+
+def test_runs_of_the_default_by_another_bundled_controller_are_done_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "work", made_up)
+    run()
+    before = rows()
+    monkeypatch.setattr(module, "bundled_mark", lambda: "another")
+    run(resume=True)
+    assert rows()[: len(before)] == before
+    assert {row.candidate for row in rows()[len(before) :]} == {"default"}
 
 
 def test_ctrl_c_writes_the_best_so_far_and_resuming_goes_on_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,8 +245,7 @@ def test_a_policy_file_plays(tmp_path: Path) -> None:
         (
             "clever",
             "selector 'clever' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, intensity, "
-            "best-fixed, fixed:DESTROY,REPAIR, "
-            "a policy, lrw:FILE, adaptive:FILE or FILE.py.",
+            "auto, best-fixed, fixed:DESTROY,REPAIR, a policy, lrw:FILE, adaptive:FILE, FILE.setting or FILE.py.",
         ),
         ("fixed:zone,greedy", f"operator 'zone' is not among random-route, random-node of portfolio '{FOUR}'."),
         ("fixed:random-node,blinks", f"operator 'blinks' is not among greedy, regret-2 of portfolio '{FOUR}'."),

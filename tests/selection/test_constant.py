@@ -58,6 +58,8 @@ def test_dials_at_0_are_uniform_selection() -> None:
         ({**CARD, "operators": ["string", 1]}, "is not a file of settings"),
         ({**CARD, "portfolio": 7}, "is not a file of settings"),
         ({**CARD, "card": "tuned"}, "is not a file of settings"),
+        ({**CARD, "card": {"instances": "E-n22-k4"}}, "is not a file of settings"),
+        ({**CARD, "card": {"instances": [7]}}, "is not a file of settings"),
         ({**CARD, "dials": {"scale": 1e999}}, "a dial is turned to a number that is not finite"),
     ],
 )
@@ -81,6 +83,12 @@ def test_what_is_written_is_read_again_and_what_a_card_says_besides_does_not_mat
     }
     with pytest.raises(InputError, match="cannot be written"):
         write_setting(constant, str(tmp_path / "absent" / "mine.setting"), {})
+
+
+def test_it_names_the_instances_that_it_was_tuned_on(tmp_path: Path) -> None:
+    tuned = read_setting(written(tmp_path, {**CARD, "card": {"instances": ["E-n22-k4", "P-n16-k8"]}}))
+    assert tuned.trained_on() == ("E-n22-k4", "P-n16-k8")
+    assert read_setting(written(tmp_path, CARD)).trained_on() == ()
 
 
 def test_dials_go_by_the_names_of_operators_not_by_their_order(tmp_path: Path) -> None:

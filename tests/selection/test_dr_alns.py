@@ -13,6 +13,7 @@ from neuralns import InputError, MaxIterations
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.controller import View
 from neuralns.selection.dr_alns import FEATURES, LEVELS, DrAlns, Watched
+from neuralns.selection.names import selector_named
 from neuralns.selection.policy_file import Policy, write_policy
 
 PORTFOLIO = portfolio_named("string,random-node,greedy,regret-2")
@@ -136,3 +137,25 @@ def test_other_operators_than_its_own_are_refused(tmp_path: Path) -> None:
         neuralns.solve("E-n22-k4", MaxIterations(10), selector=str(file), portfolio="string,greedy")
     with pytest.raises(InputError, match="temperature -1 must be at least 0"):
         neuralns.solve("E-n22-k4", MaxIterations(10), selector=f"{file}@-1")
+
+
+def test_operators_are_refused_before_a_search_begins() -> None:
+    with pytest.raises(InputError, match=r"^selector 'dr-alns' was trained for operators string, random-node, greedy"):
+        DrAlns(policy()).start(portfolio_named("string,greedy"))
+
+
+def test_it_names_the_instances_that_it_was_trained_on() -> None:
+    assert DrAlns(policy(instances=["E-n22-k4"])).trained_on() == ("E-n22-k4",)
+    assert DrAlns(policy()).trained_on() == ()
+
+
+def test_it_takes_a_temperature_but_no_number_of_iterations_to_keep_to_a_choice(tmp_path: Path) -> None:
+    file = str(tmp_path / "mine.policy")
+    write_policy(policy(), file)
+    found = selector_named(file, temperature=0.5)
+    assert isinstance(found, DrAlns)
+    assert found.temperature == 0.5
+    with pytest.raises(
+        InputError, match=r"mine\.policy: is a controller, which decides between segments, not every 10"
+    ):
+        selector_named(file, every=10)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import neuralns
-from neuralns import InputError, MaxIterations
+from neuralns import InputError, InputWarning, MaxIterations, read
 from neuralns.operators.portfolio import portfolio_named
+from neuralns.problem.generate.variants import generate_of
 from neuralns.selection.dials import Dials
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.policy_file import Policy, write_policy
@@ -83,6 +84,48 @@ def test_operators_it_was_not_trained_for_are_refused() -> None:
         InputError, match=r"^selector 'controller' was trained for operators string, random-node, greedy"
     ):
         neuralns.solve("E-n22-k4", MaxIterations(5), selector=LearnedController(policy()), portfolio="string,greedy")
+
+
+def test_operators_are_refused_before_a_search_begins() -> None:
+    with pytest.raises(InputError, match=r"^selector 'mine' was trained for operators string, random-node, greedy"):
+        LearnedController(policy(), "mine").start(portfolio_named("string,greedy"))
+    turned = portfolio_named("random-node,string,regret-2,greedy,2-opt-star:share=0.5")
+    assert LearnedController(policy()).start(turned).count == 4
+
+
+def test_it_names_the_instances_that_it_was_trained_on() -> None:
+    assert LearnedController(policy(instances=["E-n22-k4"])).trained_on() == ("E-n22-k4",)
+    assert LearnedController(policy()).trained_on() == ()
+
+
+MEANT: dict[str, Any] = {"kinds": ["windows", "plain"], "customers": [50, 100], "seconds_per_customer": [0.01, 0.1]}
+
+
+@pytest.mark.parametrize(
+    ("variant", "customers", "doubts"),
+    [
+        ("vrptw", 60, []),
+        ("cvrp", 20, []),
+        ("cvrp", 250, []),
+        (
+            "pdptw",
+            60,
+            ["it was trained on other kinds of instances (windows, plain) than this one (shipments + windows)."],
+        ),
+        ("cvrp", 19, ["it was trained on 50 to 100 customers, this instance has 19."]),
+        ("cvrp", 251, ["it was trained on 50 to 100 customers, this instance has 251."]),
+    ],
+)
+def test_it_doubts_what_its_card_is_not_for(variant: Any, customers: int, doubts: list[str]) -> None:
+    mine = LearnedController(policy(**{"for": MEANT}), "mine.policy")
+    assert mine.doubts(generate_of(variant, customers, 1), (1, 20)) == [f"mine.policy: {text}" for text in doubts]
+    assert LearnedController(policy()).doubts(generate_of(variant, customers, 1), (1, 20)) == []
+
+
+def test_a_search_says_what_is_in_doubt() -> None:
+    one = policy(**{"for": MEANT | {"customers": [60, 60]}})
+    with pytest.warns(InputWarning, match=r"^controller: it was trained on 60 customers, this instance has 21\.$"):
+        neuralns.solve(read("E-n22-k4"), MaxIterations(5), selector=LearnedController(one))
 
 
 @pytest.mark.parametrize(

@@ -98,8 +98,7 @@ def test_parameters_that_a_wheel_cannot_take_are_refused(name: str, sentence: st
 def test_an_unknown_name_is_answered_by_the_choices() -> None:
     sentence = (
         "selector 'nonsense' is not known; choose random, roulette, ucb, thompson, gain, timed-roulette, intensity, "
-        "best-fixed, fixed:DESTROY,REPAIR, "
-        "a policy, lrw:FILE, adaptive:FILE or FILE.py."
+        "auto, best-fixed, fixed:DESTROY,REPAIR, a policy, lrw:FILE, adaptive:FILE, FILE.setting or FILE.py."
     )
     with pytest.raises(InputError, match=f"^{re.escape(sentence)}$"):
         selector_named("nonsense")
@@ -272,6 +271,21 @@ def test_a_temperature_may_stand_behind_a_policy(network: str) -> None:
         selector_named(f"{network}@warm")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "sentence"),
+    [
+        ("controller@0.5", {}, "controller@0.5: is a controller, which has no temperature; leave 0.5 out."),
+        ("controller", {"temperature": 0.1}, "controller: is a controller, which has no temperature; leave 0.1 out."),
+        ("controller", {"every": 10}, "controller: is a controller, which decides between segments, not every 10 iter"),
+    ],
+)
+def test_what_a_controller_cannot_be_told_is_refused(name: str, given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=f"^{re.escape(sentence)}"):
+        selector_named(name, **given)
+    # Greedy, as policies are in episodes, is what it is.
+    assert selector_named("controller").name == selector_named("controller", 0.0, 1).name == "controller"
+
+
 def test_what_is_wrong_with_a_policy_is_said_with_a_temperature_behind_it_as_well(network: str) -> None:
     with pytest.raises(InputError, match=r"^temperature -1\.0 must be at least 0\.$"):
         selector_named(f"{network}@-1")
@@ -322,8 +336,8 @@ def plain(selector: Any) -> Any:
 @pytest.mark.filterwarnings("ignore:selector .* changes its weights:neuralns.errors.InputWarning")
 def test_a_name_means_the_same_for_searches_and_episodes(network: str, wheel: str) -> None:
     for name in (
-        "random", "roulette", "ucb", "thompson", "fixed:zone,greedy", "fixed:pair/regret-2", wheel, f"lrw:{wheel}",
-        f"adaptive:{wheel}", f"{network}@0.25",
+        "auto", "random", "roulette", "ucb", "thompson", "fixed:zone,greedy", "fixed:pair/regret-2", wheel,
+        f"lrw:{wheel}", f"adaptive:{wheel}", f"{network}@0.25",
     ):  # fmt: skip
         agent = agent_named(name, MDP_OF_FOUR)
         assert isinstance(agent, SelectorAgent)

@@ -127,6 +127,10 @@ def test_a_view_into_another_array_is_written_by_its_values(tmp_path: Path) -> N
                 ("nodes", 10**30),
                 ("setting", ["paper"]),
                 ("graph", {}),
+                ("for", ["windows"]),
+                ("for", {"kinds": "windows", "customers": [80, 400]}),
+                ("for", {"kinds": ["windows"], "customers": [80]}),
+                ("for", {"kinds": ["windows"], "customers": [80, "many"]}),
             )
         ),
         (save({"w": np.zeros(1)}, metadata={"neuralns": "[" * 10**6}), "without a readable card"),
@@ -279,7 +283,8 @@ def test_bundled_policies_are_read_by_their_names(tmp_path: Path, monkeypatch: p
 def test_every_bundled_policy_can_choose_among_its_operators() -> None:
     for name in bundled_policies():
         policy = read_policy(name)
-        portfolio = portfolio_named(",".join((*policy.destroys, *policy.repairs)))
+        improves = policy.card["operators"].get("improve", ())
+        portfolio = portfolio_named(",".join((*policy.destroys, *policy.repairs, *improves)))
         customers = policy.card.get("nodes", 21) - 1
         instance = generate_x(customers, seed=1)
         state = new_state(instance, 1, history=True, solution=random_tours(instance, 1))

@@ -23,8 +23,8 @@ def compare(
         str,
         typer.Option(
             metavar="a,b,...",
-            help="random, roulette, ucb, thompson, best-fixed, fixed:D/R, policy files, lrw:FILE, adaptive:FILE, "
-            "FILE.py; the first one is what the others are compared with.",
+            help="auto, random, roulette, ucb, thompson, best-fixed, fixed:D/R, policy files, lrw:FILE, adaptive:FILE, "
+            "FILE.setting, FILE.py; the first one is what the others are compared with.",
         ),
     ] = "random,roulette,ucb,thompson,best-fixed",
     time: Annotated[

@@ -85,6 +85,14 @@ def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[st
     return found
 
 
+def instances_on_card(files: Sequence[str], before: LearnedController | None = None) -> dict[str, list[str]]:
+    """Return the entry of a card that names the instances of files, and those that another controller learned from."""
+    from neuralns.problem.bundled import read
+
+    names = [*(() if before is None else before.trained_on()), *(read(file).name for file in files)]
+    return {"instances": [*dict.fromkeys(names)]} if names else {}
+
+
 def train_controller(
     instances: Sequence[str],
     output: str,
@@ -100,6 +108,7 @@ def train_controller(
 ) -> None:
     """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
     from neuralns.cli.progress import announce_compilation
+    from neuralns.experiments.batch import digests
     from neuralns.experiments.controllers import check_sources, log_of, train_controller
     from neuralns.experiments.executors import ProcessPool, check_hands
     from neuralns.files import check_writable, write_or_rescue
@@ -109,19 +118,24 @@ def train_controller(
 
     check_limits(minutes, seconds, seed)
     check_hands(workers, None)
+    check_writable(output)
+    if begin_from is not None and begin_from != NOTHING and Path(begin_from).resolve() == Path(output).resolve():
+        raise InputError(f"{output}: a training begins from it, and --resume would need it; choose another output.")
     chosen = portfolio_named(portfolio or "wide")
     source_of = check_sources(instances, variants, seed)
     before = first_surface(begin_from, chosen, instances)
     log = Path(output).with_suffix(LOG)
     if log == Path(output):
         raise InputError(f"{output}: a run keeps another file under that name; choose one such as mine.policy.")
+    check_writable(log)
     for path in (Path(output), log):
-        check_writable(path)
         if path.exists() and not (force or resume):
             raise InputError(f"{path}: is there already; --resume goes on, --force begins anew.")
     if resume and not log.is_file():
         raise InputError(f"{log}: there is nothing to resume from.")
-    about = variants or ", ".join(instances)
+    # Files by their contents too: what was learned from others is no part of this training.
+    marks = {file: f"{file} ({mark[:16]})" for file, mark in digests(instances).items()}
+    about = variants or ", ".join(marks.get(each, each) for each in instances)
     if resume:
         log_of(log, chosen, seconds, seed, about, before)
     elif force and log.exists():
@@ -142,7 +156,7 @@ def train_controller(
                 f"{standing.groups} instances, {standing.runs} runs, {standing.seconds / 60:.1f} of {minutes:g} min"
             )
             if not math.isnan(standing.gain):
-                figures += f", {standing.gain:.2f} % shorter than the default so far"
+                figures += f", {standing.gain:.2f} % shorter than by --selector random so far"
             tell(standing.seconds, figures)
             return interrupts.caught
 
@@ -152,6 +166,7 @@ def train_controller(
                 source_of, chosen, minutes, log, pool, workers=workers, seconds=seconds, seed=seed, about=about,
                 watch=show, begin_from=before,
                 card={"from": NOTHING if before is None else before.name,
+                      **instances_on_card(instances, before),
                       "command": shlex.join(["neuralns", *sys.argv[1:]])},
             )  # fmt: skip
         finally:
@@ -163,8 +178,8 @@ def train_controller(
         within = "" if gain["interval"] is None else f" ± {gain['interval']:.2f}"
         chance = "" if gain["p"] is None else f" (p = {gain['p']:.2g})"
         console.print(
-            f"{gain['mean']:.2f}{within} % shorter than the default in {gain['groups']} searches on "
-            f"{gain['instances']} instances, before it had learned from them{chance}"
+            f"{gain['mean']:.2f}{within} % shorter than by --selector random, in {gain['groups']} searches on "
+            f"{gain['instances']} instances, before it had learned from these searches{chance}"
         )
     if interrupts.caught is not None:
         console.print("stopped early; the same command with --resume goes on")

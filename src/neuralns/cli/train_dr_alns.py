@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from neuralns.cli.printing import plain_console
-from neuralns.cli.train_controller import check_limits, shown_by_minutes
+from neuralns.cli.train_controller import check_limits, instances_on_card, shown_by_minutes
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def train_dr_alns(
             watch=show,
             card={
                 "kinds": [part.strip() for part in variants.split(",")] if variants else [*instances],
+                **instances_on_card(instances),
                 "command": shlex.join(["neuralns", *sys.argv[1:]]),
             },
         )

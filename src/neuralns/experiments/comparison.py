@@ -29,7 +29,7 @@ from neuralns.search.setup import DEFAULTS, Scale, portfolio_of
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.trials import Trials
-from neuralns.selection.default import AUTO, default_selector
+from neuralns.selection.default import AUTO, bundled_mark, default_selector
 from neuralns.selection.names import selector_named, split_names
 from neuralns.selection.selector import Selector, new_memory_of
 from neuralns.selection.uniform import Uniform
@@ -109,7 +109,7 @@ class Comparison:
     summaries, verdicts
         Of each selector on each instance, and of each selector over all of them.
     portfolios
-        The name of the portfolio of each selector.
+        The name of the portfolio of each selector; all of them, where they differ by instance.
     """
 
     runs: tuple[SelectorRun, ...]
@@ -193,8 +193,8 @@ def compare(
     # What `solve` would take; one portfolio for all, as the instances of a comparison are of one kind.
     typical = next((problem for problem in problems if problem.timed), problems[0] if problems else None)
     plain = Contestant(Uniform(), portfolio_of(None, None, typical))
-    defaults = {problem.name: default_selector(problem, limit.time) for problem in problems}
-    steered = any(selector != Uniform() for selector in defaults.values())
+    defaults = {problem.name: _by_default(problem, limit, initial) for problem in problems}
+    steered = any(each.selector != Uniform() for each in defaults.values())
     chosen = {
         name: plain if name in (SOLVE, AUTO) and isinstance(selectors, str)
         else Contestant(selector, portfolio_of(portfolio, selector, typical), scale)
@@ -218,7 +218,7 @@ def compare(
     )
     remarks = "; ".join(word for word in words if word)
     conditions = {
-        name: f"each as by default, {remarks}, {initial}, {limit}"
+        name: f"each as by default (controller {bundled_mark()}), {remarks}, {initial}, {limit}"
         if steered and contestant is plain
         else describe(limit, contestant.portfolio, contestant.scale, initial, remarks)
         for name, contestant in chosen.items()
@@ -246,8 +246,7 @@ def compare(
         def run(key: RunKey) -> tuple[SelectorRun, list[Point]]:
             contestant, instance = chosen[key.contender], by_name[key.instance]
             if steered and contestant is plain:
-                selector = defaults[instance.name]
-                contestant = Contestant(selector, portfolio_of(None, selector, instance))
+                contestant = defaults[instance.name]
             assert contestant.selector is not None
             return _run_once(
                 key, instance, contestant.selector, limit, contestant.portfolio, scale=contestant.scale,
@@ -269,8 +268,19 @@ def compare(
         tuple(_curves(points.rows, wanted)),
         tuple(summarise(runs)),
         tuple(judge(runs, next(iter(chosen)))),
-        {name: contestant.portfolio.name for name, contestant in chosen.items()},
+        {
+            name: ", ".join(dict.fromkeys(each.portfolio.name for each in defaults.values()))
+            if steered and contestant is plain
+            else contestant.portfolio.name
+            for name, contestant in chosen.items()
+        },
     )
+
+
+def _by_default(instance: Instance, stop: Stop, initial: str) -> Contestant:
+    """Return what `neuralns.solve` takes for an instance if nothing but the limit and the start is chosen."""
+    selector = default_selector(instance, stop.time) if initial == "savings" else Uniform()
+    return Contestant(selector, portfolio_of(None, selector, instance))
 
 
 def _expect_different(instances: Sequence[Instance]) -> None:

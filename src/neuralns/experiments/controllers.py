@@ -1,9 +1,9 @@
 """Training of a controller: many short runs with drawn settings, a response surface fitted to them, and again.
 
-A *group* is an instance, a time, a seed, a run as `solve` does it by default, and one with each of some settings: what
-the surface fitted to the groups before takes for best, others near it, and others from afar. Only differences within a
-group count. Since the surface has not seen the group that it is tried on, how it did there against the default is an
-honest figure.
+A *group* is an instance, a time, a seed, a run with operators at random (``selector="random"``), and one with each of
+some settings: what the surface fitted to the groups before takes for best, others near it, and others from afar. Only
+differences within a group count. Since the surface has not seen the group that it is tried on, how it did there against
+operators at random is an honest figure; the instance it may have seen in other groups, with other seeds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from neuralns.selection.traits import NAMES, kind_of, traits_of
 Floats = npt.NDArray[np.float64]
 
 SETTINGS = 6
-"""Settings tried in a group, beside the default: the best by the surface, and others."""
+"""Settings tried in a group, beside operators at random: the best by the surface, and others."""
 BROAD = 24
 """Groups, at least, before the surface takes part in drawing settings."""
 REFIT = 0.1
@@ -86,10 +86,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Group:
-    """What came of the runs on an instance: its traits, the cost by the default, and what was set, seen and found.
+    """What came of the runs on an instance: its traits, and what was set, seen and found.
 
-    ``rows`` and ``signs`` have a row for each stage of each run, ``tried`` says whether the first run is by what the
-    surface took for best. A run that leaves customers out who must be served has no cost.
+    ``default`` is the cost with operators at random, of the portfolio that the instance has by default. ``rows`` and
+    ``signs`` have a row for each stage of each run, ``tried`` says whether the first run is by what the surface took
+    for best. A run that leaves customers out who must be served has no cost.
     """
 
     number: int
@@ -246,7 +247,7 @@ def fit(dials: Dials, groups: Sequence[Group], prior: Response | None = None) ->
 
 
 def gains(groups: Sequence[Group]) -> dict[str, list[float]]:
-    """Return by how many per cent the best setting by the surface was cheaper than the default, by instance."""
+    """Return by how many per cent the best setting by the surface was cheaper than operators at random, by instance."""
     found: dict[str, list[float]] = {}
     for group in groups:
         if group.tried and group.default is not None and group.costs[0] is not None:

@@ -35,6 +35,7 @@ from neuralns.search.setup import prepare
 from neuralns.search.solve import solve
 from neuralns.search.stopping import Stop
 from neuralns.selection.constant import SUFFIX, Constant, write_setting
+from neuralns.selection.default import bundled_mark
 from neuralns.selection.dials import Dials, Floats
 from neuralns.selection.uniform import Uniform
 
@@ -190,10 +191,11 @@ def tune(
             if finished:
                 raise InputError("the time was over before all candidates had a run; take more minutes.")
             return Tuned(None, {}, len(tuning.used), output, finished)
-        constant = Constant(portfolio, tuple(tuning.rows[best].tolist()), output)
+        names = tuple(instance.name for instance in problems.values())
+        constant = Constant(portfolio, tuple(tuning.rows[best].tolist()), output, names)
         card = {
             "neuralns": __version__,
-            "instances": [instance.name for instance in problems.values()],
+            "instances": list(names),
             "time": stop.time if math.isfinite(stop.time) else None,
             "iterations": stop.iterations if math.isfinite(stop.iterations) else None,
             "candidates": candidates,
@@ -249,7 +251,7 @@ class _Tuning:
         self._problems, self._portfolio, self._stop = problems, portfolio, stop
         self._seconds, self._workers, self._seed = seconds * workers, workers, seed
         self._hands, self._progress = _KeptOpen(pool), progress
-        self._contents = digests(list(problems))
+        self._contents, self._controller = digests(list(problems)), bundled_mark()
         self._results = _Results(store)
         self._spent = 0.0
         self.rows = {str(number): row for number, row in enumerate(rows)}
@@ -368,6 +370,8 @@ class _Tuning:
                 "row": None if row is None else row.tolist(),
                 "limits": [self._stop.time, self._stop.iterations, self._stop.no_improvement],
                 "seed": block.seed,
+                # Runs by another bundled controller, or by none, are others.
+                **({"controller": self._controller} if row is None else {}),
             },
         )
 

@@ -33,14 +33,20 @@ class Constant(DecidesOnce):
         Whose dials they are.
     row
         A value for each of them.
+    instances
+        Names of the instances that they were tuned on.
     """
 
     portfolio: Portfolio
     row: tuple[float, ...]
     name: str = "constant"
+    instances: tuple[str, ...] = ()
 
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
+
+    def trained_on(self) -> tuple[str, ...]:
+        return self.instances
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         if set(portfolio.names) != set(self.portfolio.names):
@@ -63,7 +69,8 @@ def read_setting(path: str | os.PathLike[str]) -> Constant:
         content: Any = json.loads(text)
         operators = _expect(content["operators"], list)
         values = _expect(content["dials"], dict)
-        _expect(content.get("card", {}), dict)
+        card = _expect(content.get("card", {}), dict)
+        instances = tuple(_expect(each, str) for each in _expect(card.get("instances", []), list))
         portfolio = make_portfolio(
             _expect(content.get("portfolio", "own"), str), [_expect(each, str) for each in operators]
         )
@@ -74,7 +81,7 @@ def read_setting(path: str | os.PathLike[str]) -> Constant:
         raise InputError(f"{name}: is not a file of settings ({type(error).__name__}: {error}).") from None
     if not np.isfinite(row).all():
         raise InputError(f"{name}: a dial is turned to a number that is not finite.")
-    return Constant(portfolio, tuple(row.tolist()), name)
+    return Constant(portfolio, tuple(row.tolist()), name, instances)
 
 
 def _expect(value: Any, kind: type | UnionType) -> Any:

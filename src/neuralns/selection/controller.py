@@ -250,7 +250,7 @@ def heat_of(controller: str, given: tuple[float, float]) -> tuple[float, float]:
     return hot, cold
 
 
-def check_operators(name: str, view: View, portfolio: Portfolio) -> None:
-    """Refuse a search with other operators than a controller was trained for, in whatever order."""
-    if set(view.portfolio.names) != set(portfolio.names):
-        raise InputError(f"selector {name!r} was trained for operators {', '.join(portfolio.names)}.")
+def check_operators(name: str, portfolio: Portfolio, known: Portfolio) -> None:
+    """Refuse a portfolio with other operators than a controller was trained for, in whatever order."""
+    if set(portfolio.names) != set(known.names):
+        raise InputError(f"selector {name!r} was trained for operators {', '.join(known.names)}.")

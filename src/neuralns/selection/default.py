@@ -8,7 +8,7 @@ from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
-from neuralns.selection.learned_controller import LearnedController
+from neuralns.selection.learned_controller import LARGER, LearnedController
 from neuralns.selection.policy_file import bundled_policies, mark_of, read_policy
 from neuralns.selection.selector import Selector
 from neuralns.selection.traits import kind_of
@@ -18,9 +18,9 @@ AUTO = "auto"
 """What stands for it in Python and on command lines."""
 BUNDLED = "controller"
 """Name of the bundled controller."""
-LARGER, LONGER = 2.5, 1.33
-"""How many times the customers, and the seconds for each, that it was trained with a controller may be used for: what
-was learned on up to 400 customers, with 0.075 s for each, was tried on up to 1000, with 0.1 (benchmarks/choice.py)."""
+LONGER = 1.33
+"""How many times the seconds for each customer that it was trained with a controller may be used for: what was learned
+with up to 0.075 s was tried with up to 0.1 (benchmarks/choice.py)."""
 
 
 def default_selector(instance: Instance, seconds: float) -> Selector:

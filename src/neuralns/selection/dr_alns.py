@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.compiled.structs import Struct
 from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio
 from neuralns.selection.controller import Controller, Setting, View, check_operators
@@ -159,6 +160,13 @@ class DrAlns(Controller):
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
 
+    def trained_on(self) -> tuple[str, ...]:
+        return tuple(self.policy.card.get("instances") or ())
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        check_operators(self.name, portfolio, self.portfolio)
+        return super().start(portfolio, customers)
+
     def begin(self) -> Controller:
         return _Acting(self)
 
@@ -187,7 +195,6 @@ class _Acting(Controller):
 
     def control(self, view: View) -> Setting | None:
         known = self._rule.portfolio
-        check_operators(self.name, view, known)
         features = self._watched.features(view)
         standing = int(np.float64(view.current).view(np.uint64)), view.iteration
         action = self._rule.action(features, np.random.default_rng(standing))

@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.compiled.structs import Struct
 from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
-from neuralns.selection.controller import Controller, View
+from neuralns.problem.instance import Instance
+from neuralns.selection.controller import Controller, View, check_operators
 from neuralns.selection.dials import Dials
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.response import Response, centre_of
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES, Staged
-from neuralns.selection.traits import NAMES, traits_of
+from neuralns.selection.traits import NAMES, kind_of, traits_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -25,6 +27,9 @@ NETWORK = "controller"
 """What cards of its files say under ``network``."""
 TENSORS = ("factors", "signs", "traits_mean", "traits_spread", "signs_mean", "signs_spread")
 """What its files hold: the fields of a `Response`."""
+LARGER = 2.5
+"""How many times the customers that it was trained with a controller may be used for: what was learned on up to 400 was
+tried on up to 1000 (benchmarks/choice.py)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +86,26 @@ class LearnedController(Controller):
 
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
+
+    def trained_on(self) -> tuple[str, ...]:
+        return tuple(self.policy.card.get("instances") or ())
+
+    def doubts(self, instance: Instance, quotas: tuple[int, int]) -> list[str]:
+        meant = self.policy.card.get("for")
+        if meant is None:
+            return []
+        kind, kinds, (least, most) = kind_of(instance), meant["kinds"], meant["customers"]
+        found = []
+        if kind not in kinds:
+            found.append(f"it was trained on other kinds of instances ({', '.join(kinds)}) than this one ({kind})")
+        if not least / LARGER <= instance.customers <= LARGER * most:
+            sizes = f"{least}" if least == most else f"{least} to {most}"
+            found.append(f"it was trained on {sizes} customers, this instance has {instance.customers}")
+        return [f"{self.name}: {text}." for text in found]
+
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        check_operators(self.name, portfolio, self.portfolio)
+        return super().start(portfolio, customers)
 
     def begin(self) -> Controller:
         return Staged(self.dials, _Deciding(self.response), self.name).begin()

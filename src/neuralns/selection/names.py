@@ -34,6 +34,7 @@ from neuralns.operators.own_file import run_python_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.by_time import GainBandit, TimedRoulette
 from neuralns.selection.constant import SUFFIX, read_setting
+from neuralns.selection.default import AUTO
 from neuralns.selection.dr_alns import NETWORK as DR_ALNS
 from neuralns.selection.dr_alns import DrAlns
 from neuralns.selection.fixed import Fixed
@@ -86,6 +87,9 @@ def selector_named(
     """
     if name in _NAMED:
         return _NAMED[name]()
+    if name == AUTO:
+        # Nothing is known here of an instance and a time, without which nothing is steered.
+        return Uniform()
     if name == "best-fixed" and best_fixed is not None:
         return best_fixed()
     if name == "lrw" and learned_wheel is not None:
@@ -120,8 +124,8 @@ def selector_named(
     if is_policy(name) or name.endswith(".policy"):
         return selector_from(read_policy(name), name, temperature, every)
     raise InputError(
-        f"selector {name!r} is not known; choose {', '.join(_NAMED)}, best-fixed, fixed:DESTROY,REPAIR, a policy, "
-        "lrw:FILE, adaptive:FILE or FILE.py."
+        f"selector {name!r} is not known; choose {', '.join(_NAMED)}, {AUTO}, best-fixed, fixed:DESTROY,REPAIR, "
+        "a policy, lrw:FILE, adaptive:FILE, FILE.setting or FILE.py."
     )
 
 
@@ -224,10 +228,17 @@ def split_names(text: str) -> list[str]:
 
 
 def selector_from(policy: Policy, name: str, temperature: float | None = None, every: int = 1) -> Selector:
-    """Return the selector that a policy describes."""
+    """Return the selector that a policy describes.
+
+    No controller keeps a choice for some iterations; a learned one has no temperature but 0, as it sets what is best.
+    """
     if policy.network == "lrw":
         return learned_roulette(policy, name)
+    if policy.network in (NETWORK, DR_ALNS) and every != 1:
+        raise InputError(f"{name}: is a controller, which decides between segments, not every {every} iterations.")
     if policy.network == NETWORK:
+        if temperature:
+            raise InputError(f"{name}: is a controller, which has no temperature; leave {temperature:g} out.")
         return LearnedController(policy, name)
     if policy.network == DR_ALNS:
         return DrAlns(policy, name, 1.0 if temperature is None else temperature)

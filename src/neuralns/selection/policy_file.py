@@ -142,6 +142,12 @@ def _wrong_entry(card: Any) -> str | None:
     def count(value: object) -> bool:
         return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**9
 
+    def meant(value: object) -> bool:
+        if not isinstance(value, dict) or not names(value.get("kinds")):
+            return False
+        sizes = value.get("customers")
+        return isinstance(sizes, list) and len(sizes) == 2 and all(map(count, sizes))
+
     if not isinstance(card, dict):
         return ""
     operators = card.get("operators")
@@ -157,6 +163,7 @@ def _wrong_entry(card: Any) -> str | None:
         "sizes": lambda value: isinstance(value, list) and all(map(count, value)),
         # One for all instances, or one for each.
         "scale": lambda value: count(value) or (isinstance(value, list) and all(map(count, value))),
+        "for": meant,
         "nodes": count,
         "setting": lambda value: isinstance(value, str),
         "graph": lambda value: isinstance(value, str),

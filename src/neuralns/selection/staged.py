@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.compiled.structs import Struct
+from neuralns.operators.portfolio import Portfolio
 from neuralns.selection.controller import Controller, Setting, View, check_operators
 from neuralns.selection.dials import Dials
 from neuralns.selection.signs import Signs
@@ -41,6 +43,10 @@ class Staged(Controller):
     def made_for(self) -> tuple[str, ...]:
         return self.dials.portfolio.names
 
+    def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
+        check_operators(self.name, portfolio, self.dials.portfolio)
+        return super().start(portfolio, customers)
+
     def begin(self) -> Controller:
         return _Deciding(self)
 
@@ -61,7 +67,6 @@ class _Deciding(Controller):
         if self._stage == len(STAGES) or 1.0 - view.left < STAGES[self._stage]:
             return None
         dials = self._rule.dials
-        check_operators(self.name, view, dials.portfolio)
         # Where a stretch was long, stages may have been passed over.
         while self._stage + 1 < len(STAGES) and 1.0 - view.left >= STAGES[self._stage + 1]:
             self._stage += 1

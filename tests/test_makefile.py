@@ -1,0 +1,40 @@
+"""What ``make`` does."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MAKEFILE = Path(__file__).parents[1] / "Makefile"
+COMMAND = """#!/bin/sh
+echo "$@" >> asked
+echo made > out/controller.policy
+echo runs > out/controller.runs
+"""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_a_controller_is_trained_anew_unless_the_last_training_was_cut_short(tmp_path: Path) -> None:
+    shutil.copy(MAKEFILE, tmp_path)
+    for name in ("pyproject.toml", "constraints.txt"):
+        (tmp_path / name).touch()
+    bundled = tmp_path / "src/neuralns/selection/policies"
+    for folder in (tmp_path / ".venv/bin", bundled):
+        folder.mkdir(parents=True)
+    (tmp_path / ".venv/bin/neuralns").write_text(COMMAND)
+    (tmp_path / ".venv/bin/neuralns").chmod(0o755)
+    (tmp_path / ".venv/.made").touch()
+    # The make that may have begun the tests has no say in it.
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    for log_left in (False, False, True):
+        if log_left:
+            (tmp_path / "out/controller.runs").touch()
+        subprocess.run(["make", "controller"], cwd=tmp_path, env=alone, check=True)
+        assert (bundled / "controller.policy").read_text() == "made\n"
+        assert not (tmp_path / "out/controller.runs").exists()
+    ends = [line.rpartition(" ")[2] for line in (tmp_path / "asked").read_text().splitlines()]
+    assert ends == ["--force", "--force", "--resume"]
