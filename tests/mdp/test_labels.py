@@ -64,6 +64,25 @@ def test_same_seed_same_labels_other_seed_other_states() -> None:
     assert first.labels.shape == (40, 2)
 
 
+def test_four_states_of_each_tour_are_labelled_after_different_numbers_of_pairs() -> None:
+    made = label_states(RANDOM, Base((0,), False), Probes(budget=10), 2000, 1)
+    budget, cost = made.rows[:, 1], made.rows[:, 2]
+    assert len(made.rows) == 2000
+    assert sorted({round(float(each), 3) for each in budget}) == [each / 10 for each in range(1, 11)]
+    # A start has all of the budget left and the cost of the start: four of ten tours have it among theirs.
+    assert 0.4 * 500 - 60 < (budget > 0.99).sum() < 0.4 * 500 + 60
+    assert (cost[budget > 0.99] == 1.0).all()
+
+
+def test_pairs_of_a_state_have_the_same_luck() -> None:
+    """One customer goes, the same for both pairs, and both put it where it costs least."""
+    single = make_mdp("C101", customers=20, setting="distance", portfolio="random-node,greedy,regret-2", scale=1)
+    made = label_states(single, Base((0,), False), Probes(budget=10), 1000, 1)
+    last = made.labels[made.rows[:, 1] < 0.11]
+    assert len(np.unique(last[:, 0].round(3))) > 20
+    assert np.allclose(last[:, 0], last[:, 1])
+
+
 def test_decisions_take_time() -> None:
     assert 0 < decision_time(RANDOM, Uniform(), repeats=50) < 1e-3
 
