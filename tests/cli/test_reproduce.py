@@ -182,7 +182,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture
 def begun(whole: Path, tmp_path: Path) -> None:
-    """The first 20 jobs, which are the longer ones, are done already."""
+    """The first 18 jobs, which are the longer ones, are done already."""
     lines = (whole / JOBS).read_text().splitlines(keepends=True)
     entries = [json.loads(line) for line in lines]
     done = [
@@ -191,7 +191,7 @@ def begun(whole: Path, tmp_path: Path) -> None:
         or (entry.get("job", "").startswith("dqn-") and entry["settings"]["destroys"] == LARGEST
             and entry["settings"]["scale"] == SCALE)
     ]  # fmt: skip
-    assert len(done) == 20
+    assert len(done) == 18
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / JOBS).write_text("".join([lines[0], *done]))
 
@@ -204,7 +204,7 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
     running: Running, whole: Path, tmp_path: Path
 ) -> None:
-    running.wait_for("22/38 ")
+    running.wait_for("20/36 ")
     assert len(running.group()) >= 3
     begin = time.monotonic()
     os.killpg(running.process.pid, signal.SIGINT)
@@ -212,7 +212,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
     assert time.monotonic() - begin < 10
     folder = tmp_path / "mine"
     kept = len(results_in(folder))
-    assert 22 <= kept < 38
+    assert 20 <= kept < 36
     assert (outcome.code, outcome.stdout) == (130, "")
     *lines, last = outcome.stderr.splitlines()
     assert last == f"stopped; {kept} jobs are kept in mine/{JOBS}. The same command goes on from there."
@@ -222,7 +222,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
 
     again = spawn("reproduce", "temperature", "--quick", "--out", "mine")
     assert again.code == 0, again.stderr
-    assert told(again) == [f"{number}/38" for number in range(kept + 1, 39)]
+    assert told(again) == [f"{number}/36" for number in range(kept + 1, 37)]
     assert results_in(folder).items() <= results_in(whole).items()
     assert (folder / "temperature.csv").read_bytes() == (whole / "temperature.csv").read_bytes()
     assert not (folder / "table1.csv").exists()
@@ -230,7 +230,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
 
 @linux_only
 def test_a_killed_run_leaves_results_but_no_process_behind(running: Running, tmp_path: Path) -> None:
-    running.wait_for("1/38 ")
+    running.wait_for("1/36 ")
     running.process.kill()
     assert running.end().code == -signal.SIGKILL
     wait_until(lambda: not running.group(), 10)
