@@ -161,7 +161,7 @@ class DrAlns(Controller):
         return self.portfolio.names
 
     def trained_on(self) -> tuple[str, ...]:
-        return tuple(self.policy.card.get("instances") or ())
+        return self.policy.instances
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         check_operators(self.name, portfolio, self.portfolio)

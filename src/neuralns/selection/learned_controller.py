@@ -88,7 +88,7 @@ class LearnedController(Controller):
         return self.portfolio.names
 
     def trained_on(self) -> tuple[str, ...]:
-        return tuple(self.policy.card.get("instances") or ())
+        return self.policy.instances
 
     def doubts(self, instance: Instance, quotas: tuple[int, int]) -> list[str]:
         meant = self.policy.card.get("for")

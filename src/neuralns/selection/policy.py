@@ -111,7 +111,7 @@ class PolicySelector(Selector):
         return scale if isinstance(scale, int) else None
 
     def trained_on(self) -> tuple[str, ...]:
-        return tuple(self.policy.card.get("instances") or ())
+        return self.policy.instances
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
         policy = self.policy

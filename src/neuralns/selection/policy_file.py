@@ -58,6 +58,11 @@ class Policy:
         """Names of the repair operators that it knows, in order."""
         return tuple(self.card["operators"]["repair"])
 
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """Names of the instances that it was trained on, where its card has them."""
+        return tuple(self.card.get("instances") or ())
+
 
 def write_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy to a file, at once or not at all."""

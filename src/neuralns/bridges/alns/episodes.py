@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, coupling_of, generator_beside, operators_of
+from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, cheapest_pair, coupling_of, generator_beside, operators_of
 from neuralns.bridges.alns.wheel import LRW, FixedPair, learn_wheel
 from neuralns.errors import InputError
 
@@ -124,8 +124,7 @@ class Episodes:
             ]
             for pair in self.pairs
         ])  # fmt: skip
-        scale = np.abs(found).mean(axis=0)
-        return self.pairs[int(np.argmin((found / np.where(scale == 0, 1.0, scale)).mean(axis=1)))]
+        return cheapest_pair(self.pairs, found)
 
     def agent_named(self, name: str, seed: int = 0, rollouts: int = 8) -> tuple[str, Any]:
         """Return a name for output and a selector: random, best-fixed, fixed:DESTROY,REPAIR, lrw or oracle."""

@@ -15,6 +15,7 @@ from neuralns.bridges.alns.runs import (
     MakeAccept,
     MakeAlns,
     Search,
+    cheapest_pair,
     coupling_of,
     generator_beside,
     hands,
@@ -145,8 +146,7 @@ def headroom(
     with hands(workers, executor) as call:
         tasks = [(search, state, pair, seed, coupling, trials) for pair in pairs for state, seed in apart]
         found = np.array(call(run_named, tasks)).reshape(len(pairs), len(apart))
-        scale = np.abs(found).mean(axis=0)
-        best = pairs[int(np.argmin((found / np.where(scale == 0, 1.0, scale)).mean(axis=1)))]
+        best = cheapest_pair(pairs, found)
         ways: dict[str, Any] = {
             "random": "random", "best fixed pair": best, "wheel": "wheel", "online": "online", "oracle": "oracle",
         }  # fmt: skip

@@ -110,6 +110,15 @@ def coupling_of(op_coupling: npt.ArrayLike | None, shape: tuple[int, int]) -> np
     return coupling
 
 
+def cheapest_pair(pairs: Sequence[tuple[int, int]], costs: npt.NDArray[np.float64]) -> tuple[int, int]:
+    """Return the pair that ends at the least cost on average: a row of costs for each, a column for each start.
+
+    Each start counts the same, whatever its costs are.
+    """
+    scale = np.abs(costs).mean(axis=0)
+    return pairs[int(np.argmin((costs / np.where(scale == 0, 1.0, scale)).mean(axis=1)))]
+
+
 def generator_beside(rng: np.random.Generator) -> np.random.Generator:
     """Return a generator for trials, another one whenever that of the search has moved on, which stays as it is."""
     return np.random.default_rng(int(copy.deepcopy(rng).integers(2**63)))
