@@ -7,8 +7,8 @@
     python benchmarks/choice.py parts
     python benchmarks/choice.py without FOLDER
 
-Instances are generated: six variants, ten sizes from 100 to 1000 customers each, seeds 101 to 160, which no training
-and no tuning has seen. Rows are written as they come, and those that are there are not done again. Time is that of the
+Instances are generated: six variants, ten sizes from 100 to 1000 customers each, seeds 101 to 160 (``--first 161``: the
+sixty after them), which no training and no tuning has seen. Rows are written as they come, and those that are there are not done again. Time is that of the
 processor, so that other work on the machine counts for nobody; all that deciding takes is in it.
 """
 
@@ -56,13 +56,13 @@ FIELDS = (
 )  # fmt: skip
 
 
-def cases(seeds: int) -> Iterator[tuple[str, int, int, int]]:
+def cases(seeds: int, first: int) -> Iterator[tuple[str, int, int, int]]:
     """Yield variant, customers, number and seed of all cases: sizes and variants mixed, so that a part tells of all."""
     for seed in range(1, seeds + 1):
         for step in range(len(SIZES)):
             for place, variant in enumerate(GENERATORS):
                 size = (3 * step + place) % len(SIZES)
-                yield variant, SIZES[size], FIRST_SEED + place * len(SIZES) + size, seed
+                yield variant, SIZES[size], first + place * len(SIZES) + size, seed
 
 
 def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any]:
@@ -95,6 +95,7 @@ def run(
     minutes: float,
     variants: Sequence[str],
     sizes: Sequence[int],
+    first: int,
 ) -> None:
     """Do the runs that a file lacks, of some variants and sizes, for some minutes at most."""
     done = set()
@@ -104,7 +105,7 @@ def run(
     else:
         output.write_text(",".join(FIELDS) + "\n")
     end = time.time() + 60 * minutes
-    for variant, customers, number, seed in cases(seeds):
+    for variant, customers, number, seed in cases(seeds, first):
         if variant not in variants or customers not in sizes:
             continue
         for arm in arms:
@@ -258,6 +259,7 @@ def main() -> None:
     doing.add_argument("--arms", default="learned,before,uniform,gain,wheel,intensity")
     doing.add_argument("--seeds", type=int, default=3)
     doing.add_argument("--minutes", type=float, default=math.inf)
+    doing.add_argument("--first", type=int, default=FIRST_SEED, help="generator seed of the first instance")
     doing.add_argument("--sizes", default=",".join(map(str, SIZES)))
     for each in (telling, highest):
         each.add_argument("--against", default="learned")
@@ -268,7 +270,7 @@ def main() -> None:
     variants = given.variants.split(",") if "variants" in given else ()
     if given.verb == "run":
         sizes = [int(size) for size in given.sizes.split(",")]
-        run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes, variants, sizes)
+        run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes, variants, sizes, given.first)
     elif given.verb == "tell":
         tell(given.file, given.against, given.time, variants, given.figure)
     elif given.verb == "best":

@@ -77,6 +77,13 @@ def test_a_training_begins_from_the_bundled_controller_where_it_knows_the_instan
     begun = first_surface(None, wide, ["timed.vrp"])
     assert begun is not None
     assert begun.name == "controller"
+    write_instance(generate_of("vrptw", 420, 1), "large.vrp")
+    begun = first_surface(None, wide, ["large.vrp"])
+    assert begun is not None
+    assert begun.name == "controller-large"
+    begun = first_surface(None, wide, ["large.vrp", "timed.vrp"])
+    assert begun is not None
+    assert begun.name == "controller"
     assert first_surface("nothing", wide, ["timed.vrp"]) is None
     assert first_surface(None, wide, ["timed.vrp", "E-n22-k4"]) is None
     assert first_surface(None, wide, []) is None
@@ -139,6 +146,7 @@ def test_a_file_that_was_changed_is_another_instance() -> None:
             ("--from", "./my.policy"),
             "my.policy: a training begins from it, and --resume would need it; choose another output.",
         ),
+        (("--sizes", "400,1000"), "--sizes is for generated instances; add --generate VARIANT,...."),
         (("-o", "mine.runs"), "mine.runs: a run keeps another file under that name; choose one such as mine.policy."),
     ],
 )
@@ -149,7 +157,24 @@ def test_what_cannot_be_is_refused_before_the_first_run(options: tuple[Any, ...]
     assert not any(Path().iterdir())
 
 
-@pytest.mark.parametrize("option", ["--agent", "--generate", "--minutes", "--time", "--workers", "--seed", "--from"])
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ("400", "--sizes '400' must be the fewest and the most customers, such as 400,1000."),
+        ("a,b", "--sizes 'a,b' must be the fewest and the most customers, such as 400,1000."),
+        ("30,20", "--sizes '30,20': the fewest customers must be at least 10, and no more than the most."),
+        ("5,20", "--sizes '5,20': the fewest customers must be at least 10, and no more than the most."),
+    ],
+)
+def test_sizes_that_are_none_are_refused(sizes: str, sentence: str) -> None:
+    outcome = invoke("train", "--generate", "cvrp", *HOW, "--sizes", sizes)
+    assert outcome.code == 2
+    assert sentence in " ".join(outcome.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "option", ["--agent", "--generate", "--sizes", "--minutes", "--time", "--workers", "--seed", "--from"]
+)
 def test_options_of_controllers_are_refused_without_one(option: str) -> None:
     outcome = invoke("train", "E-n22-k4", option, "3")
     assert outcome.code == 2

@@ -7,16 +7,16 @@ import pytest
 from commands import invoke
 from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.mdp import make_mdp
-from neuralns.selection.default import BUNDLED
+from neuralns.selection.default import TRIED
 from neuralns.selection.policy_file import bundled_policies, read_policy
 
-OF_THE_PAPER = [name for name in bundled_policies() if name != BUNDLED]
+OF_THE_PAPER = [name for name in bundled_policies() if name not in TRIED]
 
 
 def test_there_are_policies_for_each_of_the_papers_instances_and_settings_and_one_for_any_size() -> None:
     wanted = {f"{name}-20-{setting}" for name in ("C101", "R101", "RC101") for setting in ("paper", "distance")}
     ahead = {f"{name}-20-ahead" for name in ("C101", "R101", "RC101")}
-    assert set(bundled_policies()) == wanted | ahead | {"gat-20-paper", BUNDLED}
+    assert set(bundled_policies()) == wanted | ahead | {"gat-20-paper", *TRIED}
     assert invoke("policy").stdout.split() == list(bundled_policies())
     assert invoke("policy", "--json").json == list(bundled_policies())
 
@@ -49,8 +49,9 @@ def test_the_gat_knows_no_size() -> None:
     )
 
 
-def test_the_card_of_the_controller_says_what_it_is_for_and_how_it_was_made() -> None:
-    card = read_policy(BUNDLED).card
+@pytest.mark.parametrize("name", TRIED)
+def test_the_card_of_a_controller_says_what_it_is_for_and_how_it_was_made(name: str) -> None:
+    card = read_policy(name).card
     assert "make controller" in card["command"] or card["command"].startswith("neuralns train --controller")
     assert {"engine", "groups", "runs", "foretold"} <= set(card)
     assert set(card["for"]) == {"kinds", "customers", "seconds_per_customer"}

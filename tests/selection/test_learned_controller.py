@@ -15,6 +15,7 @@ from neuralns.problem.generate.variants import generate_of
 from neuralns.selection.dials import Dials
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.policy_file import Policy, write_policy
+from neuralns.selection.response import REACH
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES
 from neuralns.selection.traits import NAMES
@@ -98,6 +99,11 @@ def test_it_names_the_instances_that_it_was_trained_on() -> None:
     assert LearnedController(policy()).trained_on() == ()
 
 
+def test_it_reaches_as_far_as_its_card_says() -> None:
+    assert LearnedController(policy()).response.reach == REACH
+    assert LearnedController(policy(reach=2)).response.reach == 2
+
+
 MEANT: dict[str, Any] = {"kinds": ["windows", "plain"], "customers": [50, 100], "seconds_per_customer": [0.01, 0.1]}
 
 
@@ -135,6 +141,8 @@ def test_a_search_says_what_is_in_doubt() -> None:
         (policy(np.full((TERMS, 1 + len(NAMES)), np.nan)), "the numbers 'factors' are not 18 × 19 finite ones"),
         (policy(traits=["other"]), "was trained with other traits than this version has"),
         (Policy(policy().card, {}), "the numbers 'factors' are not"),
+        (policy(reach=5), "reach 5 must be a number above 0, up to 3."),
+        (policy(reach="far"), "reach 'far' must be a number above 0, up to 3."),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(wrong: Policy, sentence: str) -> None:

@@ -65,6 +65,7 @@ def test_each_dial_is_turned_to_where_its_parabola_is_lowest() -> None:
     assert best(response, "scale", np.zeros(TRAITS)) == pytest.approx(-0.4)
     assert best(response, "shaw", np.zeros(TRAITS)) == pytest.approx(0.5)
     assert best(response, "end heat", np.zeros(TRAITS)) == pytest.approx(REACH)
+    assert best(replace(response, reach=2.0), "end heat", np.zeros(TRAITS)) == pytest.approx(2.0)
     assert best(response, "string", np.zeros(TRAITS)) == 0.0
 
 
@@ -128,11 +129,12 @@ def test_a_fit_from_a_prior_keeps_what_few_runs_cannot_tell_and_learns_what_they
 
     kept, _ = fit_response(DIALS, few, prior=true)
     assert error(kept) < 0.5 * error(fit_response(DIALS, few)[0])
-    wrong = Response(DIALS, true.factors.copy(), true.signs, *(np.asarray(getattr(true, name)) for name in MEANS))
+    wrong = replace(true, factors=true.factors.copy(), reach=2.5)
     wrong.factors[DIALS.names.index("shaw"), 0] = -0.6
     learned, _ = fit_response(DIALS, runs_of(true, 300, 0.1), prior=wrong)
     assert error(learned) < 0.2 * error(wrong)
     assert all(np.array_equal(getattr(learned, name), getattr(true, name)) for name in MEANS)
+    assert learned.reach == 2.5
 
 
 def test_groups_of_one_instance_are_left_out_together() -> None:

@@ -92,7 +92,7 @@ def solve(
     from neuralns.problem.formats.route_table import route_table_text
     from neuralns.search.setup import initial_solution
     from neuralns.search.solve import solve
-    from neuralns.selection.default import AUTO, BUNDLED
+    from neuralns.selection.default import AUTO, TRIED
 
     # Everything that can be refused is refused before the first search.
     stop = options.parse_limits(time, iterations)
@@ -168,7 +168,7 @@ def solve(
                     target = _fill(pattern, problem.name)
                     place = written[what, problem.name] = _kept(write, target)
                     astray = astray or place != target
-            if selector == AUTO and result.selector == BUNDLED and not steered and not quiet:
+            if selector == AUTO and result.selector in TRIED and not steered and not quiet:
                 steered = True
                 messages.print(
                     "steered by the bundled controller, which was trained on such instances; --selector random does "

@@ -97,6 +97,10 @@ def train(
     generate: Annotated[
         str | None, typer.Option(metavar="a,b", help="Of a controller: on generated instances of these variants.")
     ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="a,b", help="Of a controller: fewest and most customers generated; 80,400 by default."),
+    ] = None,
     minutes: Annotated[
         float | None, typer.Option(metavar="M", help="Of a controller: minutes of searching in all; 60 by default.")
     ] = None,
@@ -148,7 +152,8 @@ def train(
         if agent is not None:
             if agent != AGENT:
                 raise InputError(f"agent {agent!r} is not known; choose {AGENT}.")
-            for option, value in (("--resume", resume), ("--workers", workers), (f"--{FROM}", begin_from)):
+            of_dials = ("--resume", resume), ("--workers", workers), (f"--{FROM}", begin_from), ("--sizes", sizes)
+            for option, value in of_dials:
                 if value:
                     raise InputError(f"{option} does not go with --agent {AGENT}.")
             train_dr_alns(
@@ -158,12 +163,12 @@ def train(
             return
         train_controller(
             instances or (), output, generate, portfolio, 60.0 if minutes is None else minutes, time,
-            1 if workers is None else workers, seed or 0, resume, force, begin_from,
+            1 if workers is None else workers, seed or 0, resume, force, begin_from, sizes,
         )  # fmt: skip
         return
     of_controllers: tuple[tuple[str, object], ...] = (
         ("--agent", agent), ("--generate", generate), ("--minutes", minutes), ("--time", time),
-        ("--workers", workers), ("--seed", seed), (f"--{FROM}", begin_from),
+        ("--workers", workers), ("--seed", seed), (f"--{FROM}", begin_from), ("--sizes", sizes),
     )  # fmt: skip
     for option, value in of_controllers:
         if value is not None:
@@ -171,7 +176,7 @@ def train(
     if not instances:
         raise InputError("no instance was given to train on.")
     options.load_own(operators)
-    widths, sizes = _widths(hidden), _sizes(validate_sizes)
+    widths, validated = _widths(hidden), _sizes(validate_sizes)
     network = defaults_of(preset).network if network is None else network
     total = steps or 0
     at_once = network in ("lrw", "ahead")
@@ -217,7 +222,7 @@ def train(
             scale=scale,
             budget=budget,
             acceptance=acceptance,
-            validate_sizes=sizes,
+            validate_sizes=validated,
             device=device,
             threads=threads,
             resume=resume,

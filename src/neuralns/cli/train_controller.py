@@ -60,29 +60,52 @@ def shown_by_minutes(messages: Console, what: str, minutes: float) -> Iterator[C
         yield tell
 
 
+def sizes_of(text: str | None, variants: str | None) -> tuple[int, int]:
+    """Return the fewest and the most customers of generated instances, as an option says."""
+    from neuralns.experiments.controllers import GENERATED_SIZES
+
+    if text is None:
+        return GENERATED_SIZES
+    if variants is None:
+        raise InputError("--sizes is for generated instances; add --generate VARIANT,....")
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2 or not all(part.isdecimal() and 1 <= len(part) <= 6 for part in parts):
+        raise InputError(f"--sizes {text!r} must be the fewest and the most customers, such as 400,1000.")
+    least, most = map(int, parts)
+    if not 10 <= least <= most:
+        raise InputError(f"--sizes {text!r}: the fewest customers must be at least 10, and no more than the most.")
+    return least, most
+
+
 def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[str]) -> LearnedController | None:
-    """Return the controller that a training begins from: the bundled one, if it knows all the instances, by default."""
+    """Return the controller that a training begins from: by default a bundled one that knows all the instances."""
     from neuralns.problem.bundled import read
-    from neuralns.selection.default import bundled_controller
+    from neuralns.selection.default import bundled_controllers
     from neuralns.selection.learned_controller import LearnedController
     from neuralns.selection.names import selector_named
     from neuralns.selection.traits import kind_of
 
     if name == NOTHING:
         return None
-    found = bundled_controller() if name is None else selector_named(name)
-    if name is not None and not isinstance(found, LearnedController):
-        raise InputError(f"{name}: is no controller to begin from.")
-    if not isinstance(found, LearnedController):
-        return None
-    same = found.portfolio.names == portfolio.names
-    if name is not None and not same:
-        raise InputError(f"{name}: has other operators than the portfolio {', '.join(portfolio.names)}.")
-    if name is None:
-        known = found.policy.card["for"]["kinds"]
-        if not (same and instances and all(kind_of(read(each)) in known for each in instances)):
-            return None
-    return found
+    if name is not None:
+        found = selector_named(name)
+        if not isinstance(found, LearnedController):
+            raise InputError(f"{name}: is no controller to begin from.")
+        if found.portfolio.names != portfolio.names:
+            raise InputError(f"{name}: has other operators than the portfolio {', '.join(portfolio.names)}.")
+        return found
+    problems = [read(each) for each in instances]
+    kinds, smallest = {kind_of(each) for each in problems}, min((each.customers for each in problems), default=0)
+    known = [
+        (controller, controller.policy.card["for"]["customers"][0])
+        for controller in bundled_controllers()
+        if problems
+        and controller.portfolio.names == portfolio.names
+        and kinds <= set(controller.policy.card["for"]["kinds"])
+    ]
+    # The one that has seen the smallest instances serves where none has seen such small ones.
+    fitting = [each for each in known if each[1] <= smallest] or sorted(known, key=lambda each: each[1])
+    return fitting[0][0] if fitting else None
 
 
 def instances_on_card(files: Sequence[str], before: LearnedController | None = None) -> dict[str, list[str]]:
@@ -105,6 +128,7 @@ def train_controller(
     resume: bool,
     force: bool,
     begin_from: str | None = None,
+    sizes: str | None = None,
 ) -> None:
     """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
     from neuralns.cli.progress import announce_compilation
@@ -122,7 +146,7 @@ def train_controller(
     if begin_from is not None and begin_from != NOTHING and Path(begin_from).resolve() == Path(output).resolve():
         raise InputError(f"{output}: a training begins from it, and --resume would need it; choose another output.")
     chosen = portfolio_named(portfolio or "wide")
-    source_of = check_sources(instances, variants, seed)
+    source_of = check_sources(instances, variants, seed, sizes_of(sizes, variants))
     before = first_surface(begin_from, chosen, instances)
     log = Path(output).with_suffix(LOG)
     if log == Path(output):
@@ -136,6 +160,8 @@ def train_controller(
     # Files by their contents too: what was learned from others is no part of this training.
     marks = {file: f"{file} ({mark[:16]})" for file, mark in digests(instances).items()}
     about = variants or ", ".join(marks.get(each, each) for each in instances)
+    if sizes is not None:
+        about += f"; {sizes} customers"
     if resume:
         log_of(log, chosen, seconds, seed, about, before)
     elif force and log.exists():

@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,9 @@ from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.selection.controller import View
 from neuralns.selection.dials import Dials
-from neuralns.selection.learned_controller import NETWORK, TENSORS, LearnedController
+from neuralns.selection.learned_controller import FURTHEST_REACH, NETWORK, TENSORS, LearnedController
 from neuralns.selection.policy_file import Policy, mark_of
-from neuralns.selection.response import Response, Runs, centre_of, fit_response, spread_of
+from neuralns.selection.response import FURTHER, Response, Runs, centre_of, fit_response, spread_of
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES, Staged
 from neuralns.selection.traits import NAMES, kind_of, traits_of
@@ -49,15 +49,13 @@ REFIT = 0.1
 """A surface is fitted again when there are so many more groups, as a share, and 8 at least."""
 COMMON = 0.8
 """How much of what is drawn is the same in all stages of a run, in spreads."""
-FURTHEST_DRAWN = 3.0
-"""Dials count as no further from the centre than so many spreads."""
 MOST_LOST = 3
 """Processes that may be lost before a training is given up."""
 SECONDS_PER_CUSTOMER = (0.01, 0.08)
 """Where no time is given, it is drawn from this range, evenly by its logarithm."""
 LEAST_SECONDS, MOST_SECONDS = 1.0, 6.0
 GENERATED_SIZES = (80, 400)
-"""Fewest and most customers of generated instances, drawn evenly by their logarithm."""
+"""Fewest and most customers of generated instances unless others are given, drawn evenly by their logarithm."""
 SEEDS = 1_000_000
 """Generators' seeds of a training begin at so many times its own seed, and one more: smaller ones are for tests."""
 
@@ -123,10 +121,12 @@ class Standing:
     foretold: float
 
 
-def check_sources(files: Sequence[str], variants: str | None, seed: int = 0) -> Callable[[int], Source]:
+def check_sources(
+    files: Sequence[str], variants: str | None, seed: int = 0, sizes: tuple[int, int] = GENERATED_SIZES
+) -> Callable[[int], Source]:
     """Return what the instance of each group is: files in turn, or instances of variants, generated in turn.
 
-    Files that cannot be read are refused at once.
+    Files that cannot be read are refused at once. ``sizes`` are the fewest and the most customers of generated ones.
     """
     if (variants is None) == (not files):
         raise InputError("a controller is trained on instances, or on generated ones (--generate VARIANT,...).")
@@ -141,7 +141,7 @@ def check_sources(files: Sequence[str], variants: str | None, seed: int = 0) -> 
             raise InputError(f"variant {kind!r} is not known; choose among {', '.join(GENERATORS)}.")
 
     def generated(number: int) -> Source:
-        least, most = map(math.log, GENERATED_SIZES)
+        least, most = map(math.log, sizes)
         customers = round(math.exp(np.random.default_rng((seed, number, 1)).uniform(least, most)))
         # Shipments have two stops each.
         return Source(None, kinds[number % len(kinds)], customers + customers % 2, SEEDS * (seed + 1) + number)
@@ -162,12 +162,12 @@ def play_group(
     source: Source,
     seconds: float | None,
     operators: Sequence[str],
-    surface: Mapping[str, Floats] | None,
+    surface: Mapping[str, Floats | float] | None,
     seed: int,
 ) -> Group:
     """Do the runs of a group; a surface is given by its fields."""
     dials = Dials(make_portfolio("own", operators))
-    response = None if surface is None else Response(dials, **surface)
+    response = None if surface is None else Response(dials, **surface)  # type: ignore[arg-type]
     rng = np.random.default_rng((seed, number))
     instance = source.read()
     least, most = map(math.log, SECONDS_PER_CUSTOMER)
@@ -236,7 +236,7 @@ def fit(dials: Dials, groups: Sequence[Group], prior: Response | None = None) ->
     rows = np.array([group.rows[place] for group, place in kept])
     values = (rows - centres[:, None, :]) / spread_of(dials)
     runs = Runs(
-        np.clip(values, -FURTHEST_DRAWN, FURTHEST_DRAWN),
+        np.clip(values, -FURTHEST_REACH, FURTHEST_REACH),
         np.array([group.traits for group, _ in kept]),
         np.array([group.signs[place][1:] for group, place in kept]),
         np.array([group.costs[place] for group, place in kept], np.float64),
@@ -291,7 +291,7 @@ def train_controller(
     dials = Dials(portfolio)
     with log_of(log, portfolio, seconds, seed, about, begin_from) as store:
         groups = [Group(**row) for row in store.rows]
-        prior = None if begin_from is None else begin_from.response
+        prior = None if begin_from is None else replace(begin_from.response, reach=FURTHER)
         response, broad = prior, BROAD if prior is None else 0
         foretold, fitted, lost = 0.0, 0, 0
         running: set[Future[Group]] = set()
@@ -309,7 +309,7 @@ def train_controller(
                 break
             while len(running) < workers:
                 number = next(numbers)
-                surface = None if response is None else {name: getattr(response, name) for name in TENSORS}
+                surface = None if response is None else {name: getattr(response, name) for name in (*TENSORS, "reach")}
                 given = number, source_of(number), seconds, portfolio.names, surface, seed
                 running.add(pool.submit(play_group, *given))
             finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -391,6 +391,7 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
         "traits": list(NAMES),
         "signs": list(SIGNS),
         "stages": list(STAGES),
+        "reach": response.reach,
         "engine": __version__,
         "for": {
             "kinds": sorted({group.kind for group in groups}),

@@ -16,7 +16,7 @@ from neuralns.problem.instance import Instance
 from neuralns.selection.controller import Controller, View, check_operators
 from neuralns.selection.dials import Dials
 from neuralns.selection.policy_file import Policy
-from neuralns.selection.response import Response, centre_of
+from neuralns.selection.response import REACH, Response, centre_of
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES, Staged
 from neuralns.selection.traits import NAMES, kind_of, traits_of
@@ -27,6 +27,8 @@ NETWORK = "controller"
 """What cards of its files say under ``network``."""
 TENSORS = ("factors", "signs", "traits_mean", "traits_spread", "signs_mean", "signs_spread")
 """What its files hold: the fields of a `Response`."""
+FURTHEST_REACH = 3.0
+"""Reach that a card may name at most: no settings are drawn further from the centre."""
 LARGER = 2.5
 """How many times the customers that it was trained with a controller may be used for: what was learned on up to 400 was
 tried on up to 1000 (benchmarks/choice.py)."""
@@ -62,6 +64,9 @@ class LearnedController(Controller):
         for key, known in (("traits", NAMES), ("signs", SIGNS), ("stages", STAGES)):
             if self.policy.card.get(key) != list(known):
                 raise InputError(f"{self.name}: was trained with other {key} than this version has.")
+        reach = self.policy.card.get("reach", REACH)
+        if isinstance(reach, bool) or not isinstance(reach, int | float) or not 0 < reach <= FURTHEST_REACH:
+            raise InputError(f"{self.name}: reach {reach!r:.20} must be a number above 0, up to {FURTHEST_REACH:g}.")
 
     @cached_property
     def portfolio(self) -> Portfolio:
@@ -79,7 +84,7 @@ class LearnedController(Controller):
         given = {name: self.policy.tensors[name].astype(np.float64) for name in TENSORS}
         for name in ("traits_spread", "signs_spread"):
             given[name] = np.maximum(given[name], 1e-6)
-        return Response(self.dials, **given)
+        return Response(self.dials, **given, reach=self.policy.card.get("reach", REACH))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LearnedController, (self.policy, self.name)

@@ -30,6 +30,8 @@ SPREADS = {SCALE: 0.4, FACTORS["longest"]: 0.45, FACTORS["rate"]: 0.6, START: 0.
 """How far settings are drawn from the centre, in standard deviations; of operators see `spread_of`."""
 REACH = 1.3
 """How far from the centre a setting is chosen at most, in spreads."""
+FURTHER = 2.0
+"""The same of a surface that begins from another one: its runs are drawn around what that one took for best."""
 LEAST_CURVATURE = 0.025
 """Squares count as at least so much, in per cent: what looks straight bends further out."""
 TRAITS_SIZE, SIGNS_SIZE = 0.2, 0.1
@@ -80,6 +82,8 @@ class Response:
         The same for each sign, in a table for each stage after the first.
     traits_mean, traits_spread, signs_mean, signs_spread
         Of the runs that it was fitted to; of signs a row for each stage after the first.
+    reach
+        How far from the centre a setting is chosen at most, in spreads.
     """
 
     dials: Dials
@@ -89,6 +93,7 @@ class Response:
     traits_spread: Floats
     signs_mean: Floats
     signs_spread: Floats
+    reach: float = REACH
 
     def effects(self, traits: npt.ArrayLike, stage: int = 0, signs: npt.ArrayLike | None = None) -> Floats:
         """Return a and b of all dials."""
@@ -107,7 +112,7 @@ class Response:
     ) -> Floats:
         """Return the dials that are expected to be best in a stage."""
         straight, square = self.effects(traits, stage, signs).reshape(2, -1)
-        best = np.clip(-straight / (2.0 * np.maximum(square, LEAST_CURVATURE)), -REACH, REACH)
+        best = np.clip(-straight / (2.0 * np.maximum(square, LEAST_CURVATURE)), -self.reach, self.reach)
         return np.asarray(centre + spread_of(self.dials) * best)
 
 
@@ -142,7 +147,8 @@ def fit_response(
     """Fit a response surface to runs by ridge regression; return it and the share of the variance that it foretells.
 
     Only differences between runs of one group count. The penalty is the one of ``penalties`` that foretells best the
-    instances left out in turn. It is on factors, or on how far they are from those of a ``prior``, of the same dials.
+    instances left out in turn. It is on factors, or on how far they are from those of a ``prior``, of the same dials,
+    whose reach it keeps.
     """
     if prior is None:
         traits_mean, traits_spread = runs.traits.mean(axis=0), np.maximum(runs.traits.std(axis=0), 0.05)
@@ -176,7 +182,8 @@ def fit_response(
     table = factors.reshape(-1, width) * sizes
     later = table[1 + many :].reshape(len(LENGTHS) - 1, signs.shape[2], width).transpose(0, 2, 1)
     means = traits_mean, traits_spread, signs_mean, signs_spread
-    return Response(dials, table[: 1 + many].T.copy(), later.copy(), *means), share
+    reach = REACH if prior is None else prior.reach
+    return Response(dials, table[: 1 + many].T.copy(), later.copy(), *means, reach), share
 
 
 def _ridge(
