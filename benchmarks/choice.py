@@ -1,15 +1,17 @@
 """Does choosing pay? Selectors with the same operators and powers, at equal processor time, on instances set aside.
 
     python benchmarks/choice.py run runs.csv --arms learned,uniform --time 10 --seeds 3
+    python benchmarks/choice.py run runs.csv --arms learned,without-temperature,without-traits --seeds 1
     python benchmarks/choice.py tell runs.csv
     python benchmarks/choice.py tell runs.csv --variants vrptw,pdptw --figure integral
+    python benchmarks/choice.py tell runs.csv --by size
     python benchmarks/choice.py best runs.csv
     python benchmarks/choice.py parts
-    python benchmarks/choice.py without FOLDER
 
 Instances are generated: six variants, ten sizes from 100 to 1000 customers each, seeds 101 to 160 (``--first 161``: the
-sixty after them), which no training and no tuning has seen. Rows are written as they come, and those that are there are not done again. Time is that of the
-processor, so that other work on the machine counts for nobody; all that deciding takes is in it.
+sixty after them), which no training and no tuning has seen. Rows are written as they come, and those that are there are
+not done again. Time is that of the processor, so that other work on the machine counts for nobody; all that deciding
+takes is in it.
 """
 
 # ruff: noqa: E402 (the clock is set before anything takes it)
@@ -30,12 +32,14 @@ import numpy as np
 
 import neuralns
 from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
+from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.generate.variants import GENERATORS, generate_of
+from neuralns.problem.instance import Instance
 from neuralns.search.setup import initial_solution
-from neuralns.selection.dials import END, SCALE, START
+from neuralns.selection.default import default_selector
+from neuralns.selection.dials import END, SCALE, START, Dials
 from neuralns.selection.learned_controller import LearnedController
-from neuralns.selection.names import selector_named
-from neuralns.selection.policy_file import Policy, write_policy
+from neuralns.selection.policy_file import Policy
 from neuralns.selection.response import spread_of
 from neuralns.selection.traits import traits_of
 
@@ -48,7 +52,11 @@ ARMS: dict[str, dict[str, Any]] = {
     "intensity": {"selector": "intensity", "portfolio": "wide"},
 }
 """What takes part by name; a file (FILE.setting, FILE.policy) takes part as a selector under its own name."""
+WITHOUT = "without-"
+"""Arms that begin so are the learned controller without one of its powers; plain CVRP has none."""
 SIZES = [2 * round(50 * 10 ** (place / 9)) for place in range(10)]
+RANGES = (100, 166), (216, 278), (360, 464), (600, 1000)
+"""Fewest and most customers of the ranges of sizes that tables by size have."""
 FIRST_SEED = 101
 FIELDS = (
     "variant", "customers", "instance", "seed", "arm", "time", "cost", "unserved", "integral", "iterations", "selector",
@@ -65,10 +73,46 @@ def cases(seeds: int, first: int) -> Iterator[tuple[str, int, int, int]]:
                 yield variant, SIZES[size], first + place * len(SIZES) + size, seed
 
 
+def kinds_of(dials: Dials) -> list[str]:
+    """Return of each dial which power of a controller it is part of."""
+    destroys, repairs, improves, _ = dials.sizes
+    operators = destroys + repairs + improves
+    kinds = ["weights"] * (destroys + repairs) + ["improvement"] * improves
+    return kinds + [
+        "scale" if name == SCALE else "temperature" if name in (START, END) else "parameters"
+        for name in dials.names[operators:]
+    ]
+
+
+def without(power: str, instance: Instance, seconds: float) -> LearnedController:
+    """Return the controller that would steer a search, without one of its powers.
+
+    These are the kinds of dials, ``signs`` (what the search shows: it decides once) and ``traits`` (what the instance
+    is: it sets the same for all that have the same operators by default).
+    """
+    controller = default_selector(instance, seconds)
+    assert isinstance(controller, LearnedController)
+    tensors, kinds = controller.policy.tensors, kinds_of(controller.dials)
+    factors, signs = tensors["factors"], tensors["signs"]
+    if power == "signs":
+        signs = 0 * signs
+    elif power == "traits":
+        factors = factors * (np.arange(factors.shape[1]) == 0)
+    elif power in kinds:
+        kept = np.array([kind != power for kind in kinds] * 2, np.float32)[:, None]
+        factors, signs = factors * kept, signs * kept
+    else:
+        raise SystemExit(f"{power} is no power; choose signs, traits, {', '.join(dict.fromkeys(kinds))}.")
+    return LearnedController(Policy(controller.policy.card, {**tensors, "factors": factors, "signs": signs}))
+
+
 def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any]:
     """Return the row of a run."""
     instance = generate_of(variant, customers, number)  # type: ignore[arg-type]
-    how = ARMS.get(arm) or {"selector": arm}
+    if arm.startswith(WITHOUT):
+        how: dict[str, Any] = {"selector": without(arm.removeprefix(WITHOUT), instance, seconds)}
+    else:
+        how = ARMS.get(arm) or {"selector": arm}
     result = neuralns.solve(instance, time=seconds, seed=seed, **how)
     times, best = np.array(result.trace.time), np.array(result.trace.best)
     return {
@@ -126,39 +170,53 @@ def rows_of(path: Path, seconds: float, variants: Sequence[str]) -> list[dict[st
     return [row for row in rows if row["variant"] in variants]
 
 
-def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figure: str) -> None:
-    """Print by how much an arm is shorter than each other one, on the cases that both have.
+def range_of(customers: int) -> str:
+    """Return the range of sizes that a number of customers is in, as the table by sizes has them."""
+    least, most = next(ends for ends in RANGES if customers <= ends[1])
+    return f"{least} to {most}"
 
-    ``figure`` is ``cost``, or ``integral``: the mean cost of the best routes over the time of a run.
+
+def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figure: str, by: str) -> None:
+    """Print by how much an arm is shorter than each other one, on the cases that both have, and its iterations.
+
+    ``figure`` is ``cost``, or ``integral``: the mean cost of the best routes over the time of a run. ``by`` is
+    ``variant`` or ``size``, what columns are of.
     """
     rows = rows_of(path, seconds, variants)
     costs: dict[str, dict[tuple[str, str, str], float]] = {}
+    steps: dict[str, dict[tuple[str, str, str], float]] = {}
     shares: dict[str, list[float]] = {}
     for row in rows:
-        costs.setdefault(row["arm"], {})[row["variant"], row["instance"], row["seed"]] = float(row[figure])
+        kind = row["variant"] if by == "variant" else range_of(int(row["customers"]))
+        key = kind, row["instance"], row["seed"]
+        costs.setdefault(row["arm"], {})[key] = float(row[figure])
+        steps.setdefault(row["arm"], {})[key] = float(row["iterations"])
         shares.setdefault(row["arm"], []).append(float(row["deciding"] or "nan"))
+    columns = variants if by == "variant" else list(dict.fromkeys(map(range_of, SIZES)))
     found = []
     for arm in costs:
         common = sorted(costs[arm].keys() & costs[against].keys())
         if arm == against or not common:
             continue
         groups: dict[tuple[str, str], list[float]] = {}
-        for variant, number, seed in common:
-            key = variant, number, seed
+        for key in common:
             change = 100.0 * math.log(costs[arm][key] / costs[against][key])
-            groups.setdefault((variant, number), []).append(change)
+            groups.setdefault(key[:2], []).append(change)
         found.append((arm, groups))
     raw = [signed_rank_by_instance(list(groups.values())) for _, groups in found]
-    print(f"| {against} against | instances | shorter by, % | p | p (Holm) | {' | '.join(variants)} | deciding |")
+    names = ["instances", "shorter by, %", "p", "p (Holm)", *columns, "iterations", "deciding"]
+    print(f"| {against} against | {' | '.join(names)} |")
     for (arm, groups), p, corrected in zip(found, raw, holm(raw), strict=True):
         mean, half = mean_by_instance(list(groups.values()))
         parts = []
-        for variant in variants:
-            values = [float(np.mean(each)) for (kind, _), each in groups.items() if kind == variant]
+        for column in columns:
+            values = [float(np.mean(each)) for (kind, _), each in groups.items() if kind == column]
             parts.append(f"{np.mean(values):+.2f} ({len(values)})" if values else "")
         share = 100 * float(np.nanmean(shares[arm]))
+        both = sorted(steps[arm].keys() & steps[against].keys())
+        pace = math.exp(np.mean([math.log(steps[arm][key] / steps[against][key]) for key in both]))
         means = f"{mean:+.3f} ± {half:.3f} | {p:.2g} | {corrected:.2g}"
-        print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | {share:.2f} % |")
+        print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | × {pace:.2f} | {share:.2f} % |")
 
 
 def best(path: Path, against: str, seconds: float, variants: Sequence[str]) -> None:
@@ -192,58 +250,26 @@ def best(path: Path, against: str, seconds: float, variants: Sequence[str]) -> N
         )
 
 
-def bundled() -> tuple[LearnedController, list[str]]:
-    """Return the bundled controller and, of each of its dials, which kind it is."""
-    controller = selector_named("controller")
-    assert isinstance(controller, LearnedController)
-    dials = controller.dials
-    destroys, repairs, improves, _ = dials.sizes
-    operators = destroys + repairs + improves
-    group = ["weights of operators"] * (destroys + repairs) + ["shares of improvement"] * improves
-    group += [
-        "customers to remove" if name == SCALE else "temperature" if name in (START, END) else "lengths and rates"
-        for name in dials.names[operators:]
-    ]
-    return controller, group
-
-
-def without(folder: Path) -> None:
-    """Write the bundled controller without each kind of dial, without what the search shows, and without traits.
-
-    Arm ``learned`` leaves plain CVRP alone, files given as arms do not: compare on the other variants.
-    """
-    controller, group = bundled()
-    folder.mkdir(parents=True, exist_ok=True)
-    card, tensors = controller.policy.card, controller.policy.tensors
-
-    def write(name: str, **changed: Any) -> None:
-        write_policy(Policy(card, {**tensors, **changed}), folder / f"without-{name.replace(' ', '-')}.policy")
-
-    for kind in dict.fromkeys(group):
-        kept = np.array([each != kind for each in group] * 2, np.float32)[:, None]
-        write(kind, factors=tensors["factors"] * kept, signs=tensors["signs"] * kept)
-    write("signs", signs=0 * tensors["signs"])
-    write("traits", factors=tensors["factors"] * (np.arange(tensors["factors"].shape[1]) == 0))
-
-
 def parts(seconds: float) -> None:
-    """Print which dials the bundled controller's surface expects how much of, on the instances set aside.
+    """Print which dials the bundled controllers' surfaces expect how much of, on the instances set aside.
 
     These are its own expectations when a run begins, before any sign of the search, not measurements.
     """
-    controller, group = bundled()
-    response, dials = controller.response, controller.dials
-    print("| variant | " + " | ".join(dict.fromkeys(group)) + " | all |")
+    kinds = kinds_of(Dials(portfolio_named("wide")))
+    print("| variant | " + " | ".join(dict.fromkeys(kinds)) + " | all |")
     for place, variant in enumerate(GENERATORS):
-        found: dict[str, float] = dict.fromkeys(group, 0.0)
+        found: dict[str, float] = dict.fromkeys(kinds, 0.0)
         if variant == "cvrp":
             continue
         for size, customers in enumerate(SIZES):
             instance = generate_of(variant, customers, FIRST_SEED + place * len(SIZES) + size)  # type: ignore[arg-type]
+            controller = default_selector(instance, seconds)
+            if not isinstance(controller, LearnedController):
+                raise SystemExit(f"{customers} customers are not steered in {seconds:g} s.")
             traits = traits_of(instance, initial_solution(instance, "savings"), seconds)
-            straight, square = response.effects(traits).reshape(2, -1)
-            best = response.best_row(np.zeros(len(group)), traits) / spread_of(dials)
-            for name, gain in zip(group, -(straight * best + square * best**2), strict=True):
+            straight, square = controller.response.effects(traits).reshape(2, -1)
+            best = controller.response.best_row(np.zeros(len(kinds)), traits) / spread_of(controller.dials)
+            for name, gain in zip(kinds, -(straight * best + square * best**2), strict=True):
                 found[name] += gain / len(SIZES)
         print(f"| {variant} | " + " | ".join(f"{each:.2f}" for each in [*found.values(), sum(found.values())]) + " |")
 
@@ -263,20 +289,18 @@ def main() -> None:
     doing.add_argument("--sizes", default=",".join(map(str, SIZES)))
     for each in (telling, highest):
         each.add_argument("--against", default="learned")
+    telling.add_argument("--by", default="variant", choices=("variant", "size"), help="what columns are of")
     telling.add_argument("--figure", default="cost", choices=("cost", "integral"))
     verbs.add_parser("parts").add_argument("--time", type=float, default=10.0)
-    verbs.add_parser("without").add_argument("folder", type=Path)
     given = parser.parse_args()
     variants = given.variants.split(",") if "variants" in given else ()
     if given.verb == "run":
         sizes = [int(size) for size in given.sizes.split(",")]
         run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes, variants, sizes, given.first)
     elif given.verb == "tell":
-        tell(given.file, given.against, given.time, variants, given.figure)
+        tell(given.file, given.against, given.time, variants, given.figure, given.by)
     elif given.verb == "best":
         best(given.file, given.against, given.time, variants)
-    elif given.verb == "without":
-        without(given.folder)
     else:
         parts(given.time)
 

@@ -11,6 +11,7 @@ import pytest
 
 from alns import ALNS
 from bridges.toy import PlainLights, all_on, make_alns, nothing, one
+from clusters import Cluster
 from neuralns.bridges.alns import LearnedSelector, q_learning, train
 from neuralns.bridges.alns.fitting import Record, fit
 from neuralns.bridges.alns.policy import Lesson, read_lesson
@@ -83,6 +84,14 @@ def test_other_processes_give_the_same_policy(policy: Path, tmp_path: Path) -> N
 def test_processes_of_its_own_give_the_same_policy(policy: Path, tmp_path: Path) -> None:
     trained(tmp_path / "own.policy", workers=2)
     assert (tmp_path / "own.policy").read_bytes() == policy.read_bytes()
+
+
+def test_a_cluster_gives_the_same_policy(policy: Path, tmp_path: Path) -> None:
+    from distributed import Client
+
+    with Cluster(tmp_path, workers=1) as cluster, Client(cluster.address, set_as_default=False) as client:
+        trained(tmp_path / "cluster.policy", executor=client.get_executor(pure=False))
+    assert (tmp_path / "cluster.policy").read_bytes() == policy.read_bytes()
 
 
 def test_a_policy_is_for_the_operators_of_its_training(policy: Path) -> None:
