@@ -48,14 +48,20 @@ SECONDS ?= 180
 fuzz: $(VENV)/.made  ## Try damaged files and random operators for some minutes (SECONDS=3600 for more).
 	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --seconds $(SECONDS)
 
-# Seven hours of searches on two cores take half of that; a run that was stopped goes on.
+# Eleven hours of searches on two cores take half of that; a run that was stopped goes on.
 MINUTES ?= 420
-controller: $(VENV)/.made  ## Train the bundled controller anew, or go on (hours; MINUTES=60 for less).
+LARGE_MINUTES ?= 220
+POLICIES := src/neuralns/selection/policies
+controller: $(VENV)/.made  ## Train the bundled controllers anew, or go on (hours; MINUTES=60 LARGE_MINUTES=60 for less).
 	@mkdir -p out
-	@$(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,vrptw,pcvrptw,pdptw --minutes $(MINUTES) --workers 2 \
-	  --output out/controller.policy $(if $(wildcard out/controller.runs),--resume,--force)
-	@cp out/controller.policy src/neuralns/selection/policies/controller.policy
-	@rm out/controller.runs
+	@test -e out/controller-large.runs || { \
+	  $(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,vrptw,pcvrptw,pdptw --minutes $(MINUTES) --workers 2 \
+	    --output out/controller.policy $(if $(wildcard out/controller.runs),--resume,--force) && \
+	  cp out/controller.policy $(POLICIES)/controller.policy && rm out/controller.runs; }
+	@$(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,pcvrptw --sizes 400,1000 --time 10 --from controller --seed 8 \
+	  --minutes $(LARGE_MINUTES) --workers 2 --output out/controller-large.policy $(if $(wildcard out/controller-large.runs),--resume,--force)
+	@cp out/controller-large.policy $(POLICIES)/controller-large.policy
+	@rm out/controller-large.runs
 
 bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasium and torch in the same run.
 	@$(BIN)/python benchmarks/speed.py

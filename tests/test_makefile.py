@@ -12,13 +12,14 @@ import pytest
 MAKEFILE = Path(__file__).parents[1] / "Makefile"
 COMMAND = """#!/bin/sh
 echo "$@" >> asked
-echo made > out/controller.policy
-echo runs > out/controller.runs
+case "$*" in *controller-large*) name=controller-large ;; *) name=controller ;; esac
+echo made > out/$name.policy
+echo runs > out/$name.runs
 """
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
-def test_a_controller_is_trained_anew_unless_the_last_training_was_cut_short(tmp_path: Path) -> None:
+def test_controllers_are_trained_anew_unless_the_last_training_was_cut_short(tmp_path: Path) -> None:
     shutil.copy(MAKEFILE, tmp_path)
     for name in ("pyproject.toml", "constraints.txt"):
         (tmp_path / name).touch()
@@ -30,11 +31,13 @@ def test_a_controller_is_trained_anew_unless_the_last_training_was_cut_short(tmp
     (tmp_path / ".venv/.made").touch()
     # The make that may have begun the tests has no say in it.
     alone = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    for log_left in (False, False, True):
-        if log_left:
-            (tmp_path / "out/controller.runs").touch()
+    for log_left in (None, None, "controller", "controller-large"):
+        if log_left is not None:
+            (tmp_path / f"out/{log_left}.runs").touch()
         subprocess.run(["make", "controller"], cwd=tmp_path, env=alone, check=True)
-        assert (bundled / "controller.policy").read_text() == "made\n"
-        assert not (tmp_path / "out/controller.runs").exists()
+        for name in ("controller", "controller-large"):
+            assert (bundled / f"{name}.policy").read_text() == "made\n"
+            assert not (tmp_path / f"out/{name}.runs").exists()
     ends = [line.rpartition(" ")[2] for line in (tmp_path / "asked").read_text().splitlines()]
-    assert ends == ["--force", "--force", "--resume"]
+    # The last time the first of both was done already.
+    assert ends == ["--force", "--force", "--force", "--force", "--resume", "--force", "--resume"]
