@@ -15,6 +15,7 @@ from clusters import Cluster
 from neuralns.bridges.alns import LearnedSelector, q_learning, train
 from neuralns.bridges.alns.fitting import Record, fit
 from neuralns.bridges.alns.policy import Lesson, read_lesson
+from neuralns.bridges.alns.training import _candidates
 from neuralns.errors import InputError
 from neuralns.experiments.executors import ProcessPool
 from neuralns.selection.policy_file import Policy, read_policy, write_policy
@@ -50,7 +51,7 @@ def test_the_card_says_what_it_is_for(policy: Path) -> None:
     assert card["operators"] == {"destroy": ["nothing", "one"], "repair": ["by_chance", "off"]}
     assert card["features"][:2] == ["1", "share"]
     assert card["features"][-1] == "context 2"
-    assert card["training"]["learned"].startswith(("gains over", "weights moved", "Q-learning"))
+    assert card["training"]["learned"].startswith(("gains over", "equal weights", "Q-learning"))
     assert (card["training"]["iterations"], card["training"]["states"]) == (40, 1)
 
 
@@ -92,6 +93,18 @@ def test_a_cluster_gives_the_same_policy(policy: Path, tmp_path: Path) -> None:
     with Cluster(tmp_path, workers=1) as cluster, Client(cluster.address, set_as_default=False) as client:
         trained(tmp_path / "cluster.policy", executor=client.get_executor(pure=False))
     assert (tmp_path / "cluster.policy").read_bytes() == policy.read_bytes()
+
+
+def test_equal_weights_stay_equal_whatever_the_search_shows() -> None:
+    record = Record(np.zeros(3, np.int64), np.ones((3, 10)), np.zeros(3), np.ones(3))
+    even = _candidates([record], (2, 2), np.zeros(3), np.ones(3))[-1]
+    selector = even.teach(LearnedSelector(2, 2, clock="iterations", settings=even.settings))
+    make_alns(np.random.default_rng(1)).iterate(
+        all_on(), selector, lambda *args: True, lambda *args: selector.status.iterations > 30
+    )
+    assert selector.learner.events.any()
+    assert selector.learner.known == pytest.approx(np.ones(4), abs=1e-3)
+    assert selector.learner.influence == pytest.approx(np.ones(4))
 
 
 def test_a_policy_is_for_the_operators_of_its_training(policy: Path) -> None:

@@ -34,6 +34,10 @@ PLAYED, EXPLORATION = 0.3, 0.1
 HORIZONS = (1, 10)
 TRUST = 10.0
 """Events that a lesson counts for each pair against those of the search at hand."""
+FIRM = 1e8
+"""The same where weights are to stay as they are."""
+FIRST = 2
+"""Runs with each of the weights that may be disturbed, for each of the seeds of a training."""
 DISTURBED = 8
 """Pairs of runs with disturbed weights, for each of the seeds of a training."""
 STEPS = (1.5, 3.0, 6.0)
@@ -99,7 +103,8 @@ def train(
     all that happens is recorded. From the records the worth of each pair is fitted as a function of what a selector
     sees, over the next iteration and over the next ten, and a network learns the value of all that follows a pair by
     Q-learning, then plays as many runs and learns on from them (see `neuralns.bridges.alns.q_learning`). Then the
-    weights of operators are disturbed and moved to where the final cost falls (see `neuralns.bridges.alns.weighing`).
+    weights of operators, those fitted or equal ones, whichever end cheaper in a few runs, are disturbed and moved to
+    where the final cost falls (see `neuralns.bridges.alns.weighing`).
     All that was found so races against each other and against the online selector, by the final cost on the initial
     states with fresh seeds; in each round the worse half is dropped and the others are tried twice as often. The best
     that was taught is saved.
@@ -149,7 +154,7 @@ def train(
         mean, deviation = spread(records)
         records = normalised(records, mean, deviation)
         candidates = _candidates(records, shape, mean, deviation)
-        taught = candidates[1]
+        may_move = [candidates[1], candidates[-1]]
 
         learner = QLearner(records[0].seen.shape[1], allowed, seed)
         learner.learn(records)
@@ -159,11 +164,13 @@ def train(
         learner.learn(records)
         candidates.append(_by_value(learner, mean, deviation, Settings().segment, EXPLORATION))
 
-        say(f"disturbing weights in {2 * DISTURBED * seeds} runs")
+        say(f"disturbing weights in {2 * (FIRST + DISTURBED) * seeds} runs")
+        moved = may_move[int(_relative(runs.costs([may_move] * (FIRST * seeds))).argmin())]
         shifts = [runs.rng.standard_normal(sum(shape)) for _ in range(DISTURBED * seeds)]
-        costs = runs.costs([[taught.shifted(shape, sign * shift) for sign in (1, -1)] for shift in shifts])
+        costs = runs.costs([[moved.shifted(shape, sign * shift) for sign in (1, -1)] for shift in shifts])
         downwards = downhill(shifts, costs)
-        candidates += [taught.shifted(shape, step * downwards, f"weights moved by {step:g}") for step in STEPS]
+        name = f"{moved.name}, weights moved by"
+        candidates += [moved.shifted(shape, step * downwards, f"{name} {step:g}") for step in STEPS]
 
         count = seeds
         while True:
@@ -243,13 +250,16 @@ def _blocks(states: Sequence[Any], count: int, rng: np.random.Generator) -> list
 
 
 def _candidates(records: Sequence[Record], shape: tuple[int, int], mean: Floats, deviation: Floats) -> list[Candidate]:
-    """Return the online selector, and a lesson of each horizon."""
+    """Return the online selector, a lesson of each horizon, and one by which all pairs are drawn alike."""
     candidates = [Candidate("online", Settings())]
     for horizon in HORIZONS:
         # A pair's part of what comes over several iterations is small against that of the others.
         settings = replace(Settings(), greed=Settings().greed * (1 if horizon == 1 else 3))
         lesson = Lesson(fit(records, shape, horizon), mean, deviation, settings, TRUST)
         candidates.append(Candidate(f"gains over {horizon} iteration{'s' * (horizon > 1)}", settings, lesson))
+    plain = replace(Settings(), greed=1.0, slope=0.0)
+    even = Lesson(np.zeros((math.prod(shape), records[0].seen.shape[1])), mean, deviation, plain, FIRM)
+    candidates.append(Candidate("equal weights", plain, even))
     return candidates
 
 
