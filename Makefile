@@ -52,16 +52,17 @@ fuzz: $(VENV)/.made  ## Try damaged files and random operators for some minutes 
 MINUTES ?= 420
 LARGE_MINUTES ?= 220
 POLICIES := src/neuralns/selection/policies
+FIRST_DONE = $(wildcard out/controller.done)
 controller: $(VENV)/.made  ## Train the bundled controllers anew, or go on (hours; MINUTES=60 LARGE_MINUTES=60 for less).
 	@mkdir -p out
-	@test -e out/controller-large.runs || { \
-	  $(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,vrptw,pcvrptw,pdptw --minutes $(MINUTES) --workers 2 \
-	    --output out/controller.policy $(if $(wildcard out/controller.runs),--resume,--force) && \
-	  cp out/controller.policy $(POLICIES)/controller.policy && rm out/controller.runs; }
+	@$(if $(FIRST_DONE),,$(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,vrptw,pcvrptw,pdptw --minutes $(MINUTES) --workers 2 \
+	  --output out/controller.policy $(if $(wildcard out/controller.runs),--resume,--force))
+	@$(if $(FIRST_DONE),,cp out/controller.policy $(POLICIES)/controller.policy)
+	@$(if $(FIRST_DONE),,mv out/controller.runs out/controller.done)
 	@$(BIN)/neuralns train --controller --generate vrptw,pdptw,hfvrp,mdvrptw,pcvrptw --sizes 400,1000 --time 10 --from controller --seed 8 \
 	  --minutes $(LARGE_MINUTES) --workers 2 --output out/controller-large.policy $(if $(wildcard out/controller-large.runs),--resume,--force)
 	@cp out/controller-large.policy $(POLICIES)/controller-large.policy
-	@rm out/controller-large.runs
+	@rm out/controller.done out/controller-large.runs
 
 bench: $(VENV)/.made-bench  ## Measure speed, next to the package alns, Gymnasium and torch in the same run.
 	@$(BIN)/python benchmarks/speed.py

@@ -34,7 +34,6 @@ import neuralns
 from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.generate.variants import GENERATORS, generate_of
-from neuralns.problem.instance import Instance
 from neuralns.search.setup import initial_solution
 from neuralns.selection.default import default_selector
 from neuralns.selection.dials import END, SCALE, START, Dials
@@ -84,33 +83,38 @@ def kinds_of(dials: Dials) -> list[str]:
     ]
 
 
-def without(power: str, instance: Instance, seconds: float) -> LearnedController:
-    """Return the controller that would steer a search, without one of its powers.
+def powers() -> list[str]:
+    """Return what a controller can be without: kinds of dials, what the search shows, what the instance is."""
+    return [*dict.fromkeys(kinds_of(Dials(portfolio_named("wide")))), "signs", "traits"]
 
-    These are the kinds of dials, ``signs`` (what the search shows: it decides once) and ``traits`` (what the instance
-    is: it sets the same for all that have the same operators by default).
+
+def without(power: str, controller: LearnedController) -> LearnedController:
+    """Return a controller without one of its powers.
+
+    Without ``signs`` it decides once; without ``traits`` it sets the same for all instances that have the same
+    operators by default.
     """
-    controller = default_selector(instance, seconds)
-    assert isinstance(controller, LearnedController)
     tensors, kinds = controller.policy.tensors, kinds_of(controller.dials)
     factors, signs = tensors["factors"], tensors["signs"]
     if power == "signs":
         signs = 0 * signs
     elif power == "traits":
         factors = factors * (np.arange(factors.shape[1]) == 0)
-    elif power in kinds:
+    else:
         kept = np.array([kind != power for kind in kinds] * 2, np.float32)[:, None]
         factors, signs = factors * kept, signs * kept
-    else:
-        raise SystemExit(f"{power} is no power; choose signs, traits, {', '.join(dict.fromkeys(kinds))}.")
-    return LearnedController(Policy(controller.policy.card, {**tensors, "factors": factors, "signs": signs}))
+    policy = Policy(controller.policy.card, {**tensors, "factors": factors, "signs": signs})
+    return LearnedController(policy, controller.name)
 
 
-def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any]:
-    """Return the row of a run."""
+def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any] | None:
+    """Return the row of a run; none for a controller without a power where there is none to take it from."""
     instance = generate_of(variant, customers, number)  # type: ignore[arg-type]
     if arm.startswith(WITHOUT):
-        how: dict[str, Any] = {"selector": without(arm.removeprefix(WITHOUT), instance, seconds)}
+        controller = default_selector(instance, seconds)
+        if not isinstance(controller, LearnedController):
+            return None
+        how: dict[str, Any] = {"selector": without(arm.removeprefix(WITHOUT), controller)}
     else:
         how = ARMS.get(arm) or {"selector": arm}
     result = neuralns.solve(instance, time=seconds, seed=seed, **how)
@@ -148,6 +152,9 @@ def run(
             done = {(row["instance"], row["seed"], row["arm"], float(row["time"])) for row in csv.DictReader(file)}
     else:
         output.write_text(",".join(FIELDS) + "\n")
+    for arm in arms:
+        if arm.startswith(WITHOUT) and arm.removeprefix(WITHOUT) not in powers():
+            raise SystemExit(f"{arm}: choose what to leave out among {', '.join(powers())}.")
     end = time.time() + 60 * minutes
     for variant, customers, number, seed in cases(seeds, first):
         if variant not in variants or customers not in sizes:
@@ -158,6 +165,8 @@ def run(
             if time.time() > end:
                 return
             row = play(variant, customers, number, seed, arm, seconds)
+            if row is None:
+                continue
             with open(output, "a", newline="") as file:
                 csv.DictWriter(file, FIELDS, lineterminator="\n").writerow(row)
             print(variant, customers, seed, arm, f"{row['cost']:.1f}", flush=True)
@@ -184,13 +193,13 @@ def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figu
     """
     rows = rows_of(path, seconds, variants)
     costs: dict[str, dict[tuple[str, str, str], float]] = {}
-    steps: dict[str, dict[tuple[str, str, str], float]] = {}
+    steps: dict[str, dict[tuple[str, str, str], int]] = {}
     shares: dict[str, list[float]] = {}
     for row in rows:
         kind = row["variant"] if by == "variant" else range_of(int(row["customers"]))
         key = kind, row["instance"], row["seed"]
         costs.setdefault(row["arm"], {})[key] = float(row[figure])
-        steps.setdefault(row["arm"], {})[key] = float(row["iterations"])
+        steps.setdefault(row["arm"], {})[key] = int(row["iterations"])
         shares.setdefault(row["arm"], []).append(float(row["deciding"] or "nan"))
     columns = variants if by == "variant" else list(dict.fromkeys(map(range_of, SIZES)))
     found = []
@@ -213,7 +222,7 @@ def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figu
             values = [float(np.mean(each)) for (kind, _), each in groups.items() if kind == column]
             parts.append(f"{np.mean(values):+.2f} ({len(values)})" if values else "")
         share = 100 * float(np.nanmean(shares[arm]))
-        both = sorted(steps[arm].keys() & steps[against].keys())
+        both = costs[arm].keys() & costs[against].keys()
         pace = math.exp(np.mean([math.log(steps[arm][key] / steps[against][key]) for key in both]))
         means = f"{mean:+.3f} ± {half:.3f} | {p:.2g} | {corrected:.2g}"
         print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | × {pace:.2f} | {share:.2f} % |")
@@ -253,25 +262,27 @@ def best(path: Path, against: str, seconds: float, variants: Sequence[str]) -> N
 def parts(seconds: float) -> None:
     """Print which dials the bundled controllers' surfaces expect how much of, on the instances set aside.
 
-    These are its own expectations when a run begins, before any sign of the search, not measurements.
+    These are their own expectations when a run begins, before any sign of the search, not measurements.
     """
     kinds = kinds_of(Dials(portfolio_named("wide")))
     print("| variant | " + " | ".join(dict.fromkeys(kinds)) + " | all |")
     for place, variant in enumerate(GENERATORS):
-        found: dict[str, float] = dict.fromkeys(kinds, 0.0)
+        found, steered = dict.fromkeys(kinds, 0.0), 0
         if variant == "cvrp":
             continue
         for size, customers in enumerate(SIZES):
             instance = generate_of(variant, customers, FIRST_SEED + place * len(SIZES) + size)  # type: ignore[arg-type]
             controller = default_selector(instance, seconds)
             if not isinstance(controller, LearnedController):
-                raise SystemExit(f"{customers} customers are not steered in {seconds:g} s.")
+                continue
+            steered += 1
             traits = traits_of(instance, initial_solution(instance, "savings"), seconds)
             straight, square = controller.response.effects(traits).reshape(2, -1)
             best = controller.response.best_row(np.zeros(len(kinds)), traits) / spread_of(controller.dials)
             for name, gain in zip(kinds, -(straight * best + square * best**2), strict=True):
-                found[name] += gain / len(SIZES)
-        print(f"| {variant} | " + " | ".join(f"{each:.2f}" for each in [*found.values(), sum(found.values())]) + " |")
+                found[name] += gain
+        means = [each / max(1, steered) for each in (*found.values(), sum(found.values()))]
+        print(f"| {variant} ({steered}) | " + " | ".join(f"{each:.2f}" for each in means) + " |")
 
 
 def main() -> None:

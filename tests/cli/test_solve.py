@@ -115,8 +115,8 @@ def test_a_search_that_is_steered_says_so(tmp_path: Path) -> None:
     assert 0 <= found["decision_time_share"] < 1
     said = " ".join(outcome.stderr.split())
     assert (
-        "steered by the bundled controller, which was trained on such instances; --selector random does without it"
-        in said
+        "steered by controller, which comes with the package and was trained on such instances; --selector random does "
+        "without it" in said
     )
     other = invoke("solve", file, "--iterations", 50, "--json")
     assert other.json["selector"] == "random"

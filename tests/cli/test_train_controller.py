@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ import pytest
 from chores import Here
 from commands import Outcome, invoke
 from neuralns import generate_x
-from neuralns.cli.train_controller import first_surface
+from neuralns.cli.train_controller import bundled_in, first_surface
 from neuralns.experiments import executors
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.formats.detect import write_instance
 from neuralns.problem.generate.variants import generate_of
-from neuralns.selection.policy_file import read_policy
+from neuralns.selection.policy_file import mark_of, read_policy
 
 HOW = ("--controller", "--portfolio", "string,random-node,greedy", "--time", 0.01, "--minutes", 0.005)
 
@@ -146,7 +147,7 @@ def test_a_file_that_was_changed_is_another_instance() -> None:
             ("--from", "./my.policy"),
             "my.policy: a training begins from it, and --resume would need it; choose another output.",
         ),
-        (("--sizes", "400,1000"), "--sizes is for generated instances; add --generate VARIANT,...."),
+        (("--sizes", "400,1000"), "--sizes is for generated instances (--generate VARIANT,...), not for files."),
         (("-o", "mine.runs"), "mine.runs: a run keeps another file under that name; choose one such as mine.policy."),
     ],
 )
@@ -157,19 +158,38 @@ def test_what_cannot_be_is_refused_before_the_first_run(options: tuple[Any, ...]
     assert not any(Path().iterdir())
 
 
-@pytest.mark.parametrize(
-    ("sizes", "sentence"),
-    [
-        ("400", "--sizes '400' must be the fewest and the most customers, such as 400,1000."),
-        ("a,b", "--sizes 'a,b' must be the fewest and the most customers, such as 400,1000."),
-        ("30,20", "--sizes '30,20': the fewest customers must be at least 10, and no more than the most."),
-        ("5,20", "--sizes '5,20': the fewest customers must be at least 10, and no more than the most."),
-    ],
-)
-def test_sizes_that_are_none_are_refused(sizes: str, sentence: str) -> None:
+@pytest.mark.parametrize("sizes", ["400", "a,b", "30,20", "5,20", "400,", "400,10001", "10,20,30"])
+def test_sizes_that_are_none_are_refused(sizes: str) -> None:
     outcome = invoke("train", "--generate", "cvrp", *HOW, "--sizes", sizes)
     assert outcome.code == 2
+    sentence = f"--sizes '{sizes}' must be the fewest and the most customers, from 10 to 10000, such as 400,1000."
     assert sentence in " ".join(outcome.stderr.split())
+
+
+def test_a_training_goes_on_with_the_sizes_that_it_began_with() -> None:
+    how = ("train", "--generate", "cvrp", *HOW, "--sizes")
+    assert invoke(*how, "20,30").code == 0
+    assert 20 <= read_policy("my.policy").card["for"]["customers"][0] <= 31
+    again = invoke(*how, "20, 30", "--resume", "--minutes", 0.006)
+    assert again.code == 0, again.stderr
+    other = invoke(*how, "20,40", "--resume")
+    assert other.code == 2
+    assert "holds results with instances cvrp; 20 to 30 customers, but now it is cvrp; 20 to 40 customers" in " ".join(
+        other.stderr.split()
+    )
+
+
+def test_a_training_goes_on_from_the_bundled_controller_that_it_began_from() -> None:
+    write_instance(generate_of("vrptw", 420, 1), "large.vrp")
+    first_line = {"operators": [], "from": mark_of(read_policy("controller"))}
+    Path("mine.runs").write_text(json.dumps(first_line) + "\n")
+    assert bundled_in(Path("mine.runs")) == "controller"
+    Path("mine.runs").write_text(json.dumps(first_line | {"from": "nothing"}) + "\n")
+    assert bundled_in(Path("mine.runs")) == "nothing"
+    for text in ('{"from": "other"}', "no log", "[]", ""):
+        Path("mine.runs").write_text(text)
+        assert bundled_in(Path("mine.runs")) is None
+    assert bundled_in(Path("nowhere.runs")) is None
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ def test_it_writes_a_controller_that_solves() -> None:
         (("--agent", "clever"), "agent 'clever' is not known; choose dr-alns."),
         (("--resume",), "--resume does not go with --agent dr-alns."),
         (("--workers", 2), "--workers does not go with --agent dr-alns."),
+        (("--sizes", "20,30"), "--sizes does not go with --agent dr-alns."),
         (("--generate", "cvrp"), "a controller is trained on instances, or on generated ones"),
         (("-o", "nowhere/mine.policy"), "nowhere"),
     ],

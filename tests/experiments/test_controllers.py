@@ -35,7 +35,7 @@ from neuralns.experiments.executors import LostProcessError
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.dials import Dials
 from neuralns.selection.learned_controller import TENSORS, LearnedController
-from neuralns.selection.response import Response, centre_of, spread_of
+from neuralns.selection.response import FURTHER, REACH, Response, centre_of, spread_of
 from neuralns.selection.signs import SIGNS
 from neuralns.selection.staged import STAGES
 from neuralns.selection.traits import NAMES
@@ -173,6 +173,7 @@ def test_a_training_begins_from_another_controller(tmp_path: Path, monkeypatch: 
     assert given[0]["factors"] == pytest.approx(first.policy.tensors["factors"])
     assert all(row["tried"] for row in log_of(tmp_path / "log", PORTFOLIO, 0.01, 0, "", first).rows)
     assert policy.tensors["traits_mean"] == pytest.approx(first.policy.tensors["traits_mean"])
+    assert (first.policy.card["reach"], policy.card["reach"], given[0]["reach"]) == (REACH, FURTHER, FURTHER)
 
 
 def test_a_training_goes_on_from_its_log(tmp_path: Path) -> None:

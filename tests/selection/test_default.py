@@ -14,7 +14,7 @@ from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.generate.variants import generate_of
 from neuralns.selection import default
 from neuralns.selection.constant import Constant
-from neuralns.selection.default import TRIED, bundled_mark, covers, default_selector
+from neuralns.selection.default import TRIED, Tried, bundled_mark, covers, default_selector
 from neuralns.selection.policy_file import read_policy
 
 SMALL, LARGE = "controller", "controller-large"
@@ -32,6 +32,8 @@ CARD: dict[str, Any] = {
         ("vrptw", 100, 11.0, False),
         ("vrptw", 600, 10.0, True),
         ("vrptw", 601, 10.0, False),
+        ("vrptw", 600, 59.0, True),
+        ("vrptw", 600, 61.0, False),
         ("vrptw", 100, math.inf, False),
         ("vrptw", 60, 3.0, False),
         ("cvrp", 100, 5.0, False),
@@ -39,11 +41,11 @@ CARD: dict[str, Any] = {
     ],
 )
 def test_a_card_says_what_a_controller_is_for(variant: Any, customers: int, seconds: float, covered: bool) -> None:
-    assert covers(CARD, generate_of(variant, customers, 1), seconds, (600, 0.1)) is covered
+    assert covers(CARD, generate_of(variant, customers, 1), seconds, Tried(600, 0.1, (1.0, 60.0))) is covered
 
 
 def test_a_card_that_says_nothing_covers_nothing() -> None:
-    assert not covers({}, generate_of("vrptw", 100, 1), 5.0, (1000, 1.0))
+    assert not covers({}, generate_of("vrptw", 100, 1), 5.0, Tried(1000, 1.0))
 
 
 @pytest.mark.parametrize("objective", ["duration", "distance=1,vehicles=1000"])
@@ -58,12 +60,13 @@ def test_bundled_controllers_steer_what_they_were_trained_for_and_nothing_else()
     for name in (SMALL, LARGE):
         meant = read_policy(name).card["for"]
         assert "windows" in meant["kinds"]
-        assert meant["customers"][1] <= TRIED[name][0]
-        assert meant["seconds_per_customer"][1] <= TRIED[name][1]
+        assert meant["customers"][1] <= TRIED[name].customers
+        assert meant["seconds_per_customer"][1] <= TRIED[name].each
     assert default_selector(generate_of("vrptw", 200, 1), 10.0).name == SMALL
     # The study's least and most time for a customer, and more than was ever tried.
     assert default_selector(generate_of("vrptw", 1000, 1), 10.0).name == LARGE
     assert default_selector(generate_of("vrptw", 1000, 1), 60.0).name == SMALL
+    assert default_selector(generate_of("vrptw", 500, 1), 6.0).name == SMALL
     assert default_selector(generate_of("vrptw", 1200, 1), 20.0).name == "random"
     assert default_selector(generate_of("vrptw", 100, 1), 10.0).name == SMALL
     assert default_selector(generate_of("vrptw", 400, 1), 60.0).name == "random"

@@ -142,6 +142,8 @@ def test_a_search_says_what_is_in_doubt() -> None:
         (policy(traits=["other"]), "was trained with other traits than this version has"),
         (Policy(policy().card, {}), "the numbers 'factors' are not"),
         (policy(reach=5), "reach 5 must be a number above 0, up to 3."),
+        (policy(reach=True), "reach True must be a number above 0, up to 3."),
+        (policy(reach=0), "reach 0 must be a number above 0, up to 3."),
         (policy(reach="far"), "reach 'far' must be a number above 0, up to 3."),
     ],
 )

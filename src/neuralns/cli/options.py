@@ -34,7 +34,7 @@ SelectorName = Annotated[
     str,
     typer.Option(
         metavar="NAME|FILE",
-        help="auto (the bundled controller where it was trained for that, else random), random, "
+        help="auto (a bundled controller where it was trained for that, else random), random, "
         "roulette, ucb, thompson, best-fixed, fixed:DESTROY,REPAIR, a policy, FILE.setting (of tune), or "
         "FILE.py (your own).",
     ),

@@ -171,8 +171,8 @@ def solve(
             if selector == AUTO and result.selector in TRIED and not steered and not quiet:
                 steered = True
                 messages.print(
-                    "steered by the bundled controller, which was trained on such instances; --selector random does "
-                    "without it"
+                    f"steered by {result.selector}, which comes with the package and was trained on such instances; "
+                    "--selector random does without it"
                 )
             solved = result.best.instance
             whole[problem.name] = route_table_text(result.best)

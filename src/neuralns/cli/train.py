@@ -116,7 +116,7 @@ def train(
         typer.Option(
             f"--{FROM}",
             metavar="FILE",
-            help=f"Of a controller: one to begin from, or {NOTHING}; the bundled one if it knows such instances.",
+            help=f"Of a controller: one to begin from, or {NOTHING}; a bundled one that knows such instances.",
         ),
     ] = None,
 ) -> None:

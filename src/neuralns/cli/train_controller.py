@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 import sys
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 LOG = ".runs"
 """Suffix of the file beside the policy that keeps what came of all runs."""
+FEWEST, MOST = 10, 10_000
+"""Customers that generated instances may have."""
 LOG_BEGINS = b'{"operators":'
 FROM, NOTHING = "from", "nothing"
 """Option for the controller that a training begins from, and what it says if there is to be none."""
@@ -67,14 +70,30 @@ def sizes_of(text: str | None, variants: str | None) -> tuple[int, int]:
     if text is None:
         return GENERATED_SIZES
     if variants is None:
-        raise InputError("--sizes is for generated instances; add --generate VARIANT,....")
+        raise InputError("--sizes is for generated instances (--generate VARIANT,...), not for files.")
     parts = [part.strip() for part in text.split(",")]
-    if len(parts) != 2 or not all(part.isdecimal() and 1 <= len(part) <= 6 for part in parts):
-        raise InputError(f"--sizes {text!r} must be the fewest and the most customers, such as 400,1000.")
-    least, most = map(int, parts)
-    if not 10 <= least <= most:
-        raise InputError(f"--sizes {text!r}: the fewest customers must be at least 10, and no more than the most.")
+    numbers = [int(part) for part in parts if part.isdecimal() and len(part) < 9]
+    least, most = numbers if len(parts) == len(numbers) == 2 else (0, 0)
+    if not FEWEST <= least <= most <= MOST:
+        raise InputError(
+            f"--sizes {text!r} must be the fewest and the most customers, from {FEWEST} to {MOST}, such as 400,1000."
+        )
     return least, most
+
+
+def bundled_in(log: Path) -> str | None:
+    """Return the bundled controller that the training of a log began from; none where it was another one."""
+    from neuralns.selection.default import bundled_controllers
+    from neuralns.selection.policy_file import mark_of
+
+    try:
+        with open(log, encoding="utf-8") as file:
+            mark = json.loads(file.readline())["from"]
+    except (OSError, ValueError, KeyError, TypeError):
+        # Whatever is wrong with it is said where it is read.
+        return None
+    names = {mark_of(controller.policy): controller.name for controller in bundled_controllers()}
+    return NOTHING if mark == NOTHING else names.get(mark)
 
 
 def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[str]) -> LearnedController | None:
@@ -95,17 +114,18 @@ def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[st
             raise InputError(f"{name}: has other operators than the portfolio {', '.join(portfolio.names)}.")
         return found
     problems = [read(each) for each in instances]
-    kinds, smallest = {kind_of(each) for each in problems}, min((each.customers for each in problems), default=0)
-    known = [
-        (controller, controller.policy.card["for"]["customers"][0])
-        for controller in bundled_controllers()
-        if problems
-        and controller.portfolio.names == portfolio.names
-        and kinds <= set(controller.policy.card["for"]["kinds"])
-    ]
+    if not problems:
+        return None
+    kinds, smallest = {kind_of(each) for each in problems}, min(each.customers for each in problems)
+
+    def least(controller: LearnedController) -> int:
+        return int(controller.policy.card["for"]["customers"][0])
+
+    same = [each for each in bundled_controllers() if each.portfolio.names == portfolio.names]
+    known = sorted((each for each in same if kinds <= set(each.policy.card["for"]["kinds"])), key=least)
     # The one that has seen the smallest instances serves where none has seen such small ones.
-    fitting = [each for each in known if each[1] <= smallest] or sorted(known, key=lambda each: each[1])
-    return fitting[0][0] if fitting else None
+    fitting = [each for each in known if least(each) <= smallest] or known[:1]
+    return fitting[-1] if fitting else None
 
 
 def instances_on_card(files: Sequence[str], before: LearnedController | None = None) -> dict[str, list[str]]:
@@ -133,7 +153,7 @@ def train_controller(
     """Train a controller on instances, or on generated ones of variants; what comes of runs is kept as it comes."""
     from neuralns.cli.progress import announce_compilation
     from neuralns.experiments.batch import digests
-    from neuralns.experiments.controllers import check_sources, log_of, train_controller
+    from neuralns.experiments.controllers import GENERATED_SIZES, check_sources, log_of, train_controller
     from neuralns.experiments.executors import ProcessPool, check_hands
     from neuralns.files import check_writable, write_or_rescue
     from neuralns.operators.portfolio import portfolio_named
@@ -146,9 +166,10 @@ def train_controller(
     if begin_from is not None and begin_from != NOTHING and Path(begin_from).resolve() == Path(output).resolve():
         raise InputError(f"{output}: a training begins from it, and --resume would need it; choose another output.")
     chosen = portfolio_named(portfolio or "wide")
-    source_of = check_sources(instances, variants, seed, sizes_of(sizes, variants))
-    before = first_surface(begin_from, chosen, instances)
+    ends = sizes_of(sizes, variants)
+    source_of = check_sources(instances, variants, seed, ends)
     log = Path(output).with_suffix(LOG)
+    before = first_surface(begin_from or (bundled_in(log) if resume else None), chosen, instances)
     if log == Path(output):
         raise InputError(f"{output}: a run keeps another file under that name; choose one such as mine.policy.")
     check_writable(log)
@@ -160,8 +181,8 @@ def train_controller(
     # Files by their contents too: what was learned from others is no part of this training.
     marks = {file: f"{file} ({mark[:16]})" for file, mark in digests(instances).items()}
     about = variants or ", ".join(marks.get(each, each) for each in instances)
-    if sizes is not None:
-        about += f"; {sizes} customers"
+    if ends != GENERATED_SIZES:
+        about += f"; {ends[0]} to {ends[1]} customers"
     if resume:
         log_of(log, chosen, seconds, seed, about, before)
     elif force and log.exists():

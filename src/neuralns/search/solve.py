@@ -71,7 +71,7 @@ def solve(
     time
         Seconds to search, in addition to what ``stop`` says.
     selector
-        How operators are chosen: a selector or a name (see `neuralns.selection.names`). By default by the bundled
+        How operators are chosen: a selector or a name (see `neuralns.selection.names`). By default by a bundled
         controller in searches of one worker that it was trained for (see `neuralns.selection.default`), if nothing else
         is chosen, and at random elsewhere.
     portfolio

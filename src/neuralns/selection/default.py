@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
@@ -16,9 +17,23 @@ from neuralns.selection.uniform import Uniform
 
 AUTO = "auto"
 """What stands for it in Python and on command lines."""
-TRIED: Mapping[str, tuple[int, float]] = {"controller-large": (1000, 0.025), "controller": (1000, 0.1)}
-"""The bundled controllers, the first that covers a search steers it: the most customers that each was compared with
-others on, and the most seconds for a customer (benchmarks/choice.py). That may be more than it was trained with."""
+
+
+class Tried(NamedTuple):
+    """What a controller was compared with others on: at most so many customers, seconds for each, and seconds."""
+
+    customers: int
+    each: float
+    seconds: tuple[float, float] = (0.0, math.inf)
+
+
+TRIED: Mapping[str, Tried] = {
+    "controller-large": Tried(1000, 0.03, (7.0, 15.0)),
+    "controller": Tried(1000, 0.1),
+}
+"""The bundled controllers with what they were tried on, or nearly (benchmarks/choice.py: searches of 10 s), which
+may be more than they were trained with. The first that covers a search steers it. All searches that the larger one has
+learned from took 10 s, so that it knows nothing of much shorter and longer ones."""
 
 
 def default_selector(instance: Instance, seconds: float) -> Selector:
@@ -29,7 +44,7 @@ def default_selector(instance: Instance, seconds: float) -> Selector:
     return Uniform()
 
 
-def covers(card: Mapping[str, Any], instance: Instance, seconds: float, tried: tuple[int, float]) -> bool:
+def covers(card: Mapping[str, Any], instance: Instance, seconds: float, tried: Tried) -> bool:
     """Return whether a controller is for such an instance and time, by its card and by what it was tried on.
 
     The card's entry ``for`` has kinds of instances (see `kind_of`), and the fewest and most customers, and seconds for
@@ -38,10 +53,11 @@ def covers(card: Mapping[str, Any], instance: Instance, seconds: float, tried: t
     meant = card.get("for")
     if meant is None:
         return False
-    customers, (most, longest) = instance.customers, tried
+    customers = instance.customers
     return (
-        meant["customers"][0] <= customers <= most
-        and meant["seconds_per_customer"][0] <= seconds / customers <= longest
+        meant["customers"][0] <= customers <= tried.customers
+        and meant["seconds_per_customer"][0] <= seconds / customers <= tried.each
+        and tried.seconds[0] <= seconds <= tried.seconds[1]
         and kind_of(instance) in meant["kinds"]
     )
 

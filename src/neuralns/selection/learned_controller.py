@@ -28,7 +28,7 @@ NETWORK = "controller"
 TENSORS = ("factors", "signs", "traits_mean", "traits_spread", "signs_mean", "signs_spread")
 """What its files hold: the fields of a `Response`."""
 FURTHEST_REACH = 3.0
-"""Reach that a card may name at most: no settings are drawn further from the centre."""
+"""Dials count as no further from the centre than so many spreads, and a card may name no larger reach."""
 LARGER = 2.5
 """How many times the customers that it was trained with a controller may be used for: what was learned on up to 400 was
 tried on up to 1000 (benchmarks/choice.py)."""

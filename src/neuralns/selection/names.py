@@ -1,7 +1,7 @@
 """Selectors by name: what a name means is the same on every command line and in Python.
 
 =========================  ========================================================================================
-``auto``                   the default: the bundled controller where it was trained for that, else ``random``
+``auto``                   the default: a bundled controller where it was trained for that, else ``random``
 ``random``                 every operator with equal probability
 ``roulette``               the classic wheel; ``roulette:segment=10:reaction=0.5`` with other parameters
 ``ucb``, ``thompson``      bandits
