@@ -4,7 +4,7 @@
     python benchmarks/choice.py run runs.csv --arms learned,without-temperature,without-traits --seeds 1
     python benchmarks/choice.py tell runs.csv
     python benchmarks/choice.py tell runs.csv --variants vrptw,pdptw --figure integral
-    python benchmarks/choice.py tell runs.csv --by size
+    python benchmarks/choice.py tell runs.csv more.csv --arms uniform --by size
     python benchmarks/choice.py best runs.csv
     python benchmarks/choice.py parts
 
@@ -172,10 +172,12 @@ def run(
             print(variant, customers, seed, arm, f"{row['cost']:.1f}", flush=True)
 
 
-def rows_of(path: Path, seconds: float, variants: Sequence[str]) -> list[dict[str, str]]:
+def rows_of(paths: Sequence[Path], seconds: float, variants: Sequence[str]) -> list[dict[str, str]]:
     """Return the runs of some variants and seconds that left nobody out."""
-    with open(path, newline="") as file:
-        rows = [row for row in csv.DictReader(file) if float(row["time"]) == seconds and row["unserved"] == "0"]
+    rows: list[dict[str, str]] = []
+    for path in paths:
+        with open(path, newline="") as file:
+            rows += [row for row in csv.DictReader(file) if float(row["time"]) == seconds and row["unserved"] == "0"]
     return [row for row in rows if row["variant"] in variants]
 
 
@@ -185,13 +187,21 @@ def range_of(customers: int) -> str:
     return f"{least} to {most}"
 
 
-def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figure: str, by: str) -> None:
+def tell(
+    paths: Sequence[Path],
+    against: str,
+    seconds: float,
+    variants: Sequence[str],
+    figure: str,
+    by: str,
+    others: Sequence[str] | None,
+) -> None:
     """Print by how much an arm is shorter than each other one, on the cases that both have, and its iterations.
 
     ``figure`` is ``cost``, or ``integral``: the mean cost of the best routes over the time of a run. ``by`` is
-    ``variant`` or ``size``, what columns are of.
+    ``variant`` or ``size``, what columns are of; ``others`` are the other arms, by default all.
     """
-    rows = rows_of(path, seconds, variants)
+    rows = rows_of(paths, seconds, variants)
     costs: dict[str, dict[tuple[str, str, str], float]] = {}
     steps: dict[str, dict[tuple[str, str, str], int]] = {}
     shares: dict[str, list[float]] = {}
@@ -205,7 +215,7 @@ def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figu
     found = []
     for arm in costs:
         common = sorted(costs[arm].keys() & costs[against].keys())
-        if arm == against or not common:
+        if arm == against or not common or (others is not None and arm not in others):
             continue
         groups: dict[tuple[str, str], list[float]] = {}
         for key in common:
@@ -228,14 +238,14 @@ def tell(path: Path, against: str, seconds: float, variants: Sequence[str], figu
         print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | × {pace:.2f} | {share:.2f} % |")
 
 
-def best(path: Path, against: str, seconds: float, variants: Sequence[str]) -> None:
+def best(paths: Sequence[Path], against: str, seconds: float, variants: Sequence[str]) -> None:
     """Print what using the best arm on each instance would win: from below, and from above.
 
     From below: the arm is chosen by all seeds but one, and judged by that one. From above: chosen and judged by the
     same seeds, with what is luck in it.
     """
     costs: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
-    for row in rows_of(path, seconds, variants):
+    for row in rows_of(paths, seconds, variants):
         seeds = costs.setdefault((row["variant"], row["instance"]), {})
         seeds.setdefault(row["seed"], {})[row["arm"]] = math.log(float(row["cost"]))
     bounds: dict[str, list[list[float]]] = {"below": [], "above": []}
@@ -251,7 +261,7 @@ def best(path: Path, against: str, seconds: float, variants: Sequence[str]) -> N
             found.append(100.0 * (each[against] - each[chosen]))
         bounds["below"].append(found)
     if not bounds["above"]:
-        raise SystemExit(f"{path}: no instance has runs of {against} and of others with two seeds or more.")
+        raise SystemExit(f"{paths[0]}: no instance has runs of {against} and of others with two seeds or more.")
     for name, groups in bounds.items():
         mean, half = mean_by_instance(groups)
         print(
@@ -290,7 +300,7 @@ def main() -> None:
     verbs = parser.add_subparsers(dest="verb", required=True)
     doing, telling, highest = (verbs.add_parser(verb) for verb in ("run", "tell", "best"))
     for each in (doing, telling, highest):
-        each.add_argument("file", type=Path)
+        each.add_argument("file", type=Path, nargs=None if each is doing else "+")
         each.add_argument("--time", type=float, default=10.0)
         each.add_argument("--variants", default=",".join(GENERATORS))
     doing.add_argument("--arms", default="learned,before,uniform,gain,wheel,intensity")
@@ -300,6 +310,7 @@ def main() -> None:
     doing.add_argument("--sizes", default=",".join(map(str, SIZES)))
     for each in (telling, highest):
         each.add_argument("--against", default="learned")
+    telling.add_argument("--arms", help="the other arms; all by default")
     telling.add_argument("--by", default="variant", choices=("variant", "size"), help="what columns are of")
     telling.add_argument("--figure", default="cost", choices=("cost", "integral"))
     verbs.add_parser("parts").add_argument("--time", type=float, default=10.0)
@@ -309,7 +320,8 @@ def main() -> None:
         sizes = [int(size) for size in given.sizes.split(",")]
         run(given.file, given.arms.split(","), given.time, given.seeds, given.minutes, variants, sizes, given.first)
     elif given.verb == "tell":
-        tell(given.file, given.against, given.time, variants, given.figure, given.by)
+        others = None if given.arms is None else given.arms.split(",")
+        tell(given.file, given.against, given.time, variants, given.figure, given.by, others)
     elif given.verb == "best":
         best(given.file, given.against, given.time, variants)
     else:

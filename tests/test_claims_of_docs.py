@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import math
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -261,11 +263,50 @@ def test_what_attention_reaches() -> None:
         f"{whole['AHEAD']:.0f} %, the DQN {whole['DQN']:.0f} %"
     ) in page
     ahead = np.array(means["attention"]) > np.array(means["AHEAD"])
-    assert (ahead[sizes < 10].all(), int((~ahead[sizes >= 10]).sum())) == (True, 7)
+    assert ahead[sizes < 10].all()
+    assert int((~ahead[sizes >= 10]).sum()) == 7
     assert (
         f"It is ahead of AHEAD in all {int((sizes < 10).sum())} cells where no pair is without chance "
         f"({few['attention']:.0f} against {few['AHEAD']:.0f} %), and behind in seven of the nine where"
     ) in page
+
+
+STEERED = "vrptw,pdptw,hfvrp,mdvrptw,pcvrptw"
+
+
+@pytest.mark.parametrize(
+    ("heading", "options"),
+    [
+        ("the learned controller against | shorter by, %", "runs.csv"),
+        ("the learned controller against | 100 to 166 customers", "runs.csv --by size"),
+        ("both controllers against", f"fresh.csv --variants {STEERED}"),
+        ("by size (`--by size`)", f"fresh.csv --variants {STEERED} --by size"),
+        ("`controller` against", f"runs.csv --time 60 --against controller --arms constant,gain --variants {STEERED}"),
+    ],
+)
+def test_what_choosing_between_segments_brings(heading: str, options: str) -> None:
+    command = [sys.executable, str(ROOT / "benchmarks/choice.py"), "tell", *options.split()]
+    told = subprocess.run(
+        command, cwd=ROOT / "benchmarks/results/choice", capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    page = (ROOT / "docs/selectors.md").read_text(encoding="utf-8")
+    (table,) = re.findall(rf"^\| {re.escape(heading)}.*\n\|[-:|]+\n((?:\|.*\n)+)", page, re.MULTILINE)
+    arms = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[3:-2]] for line in told[1:]}
+    for line in table.splitlines():
+        name, *cells = (cell.strip() for cell in line.split("|")[1:-1])
+        (arm,) = re.findall(r"^`([\w-]+)`", name)
+        mean, p, corrected, *columns, pace = arms[arm]
+        parts = [f"{float(cell.split()[0]):.2f}" if cell else "" for cell in columns]
+        shown = [cell.replace("−", "-") for cell in cells]
+        if "size" in options:
+            assert shown == [*parts, pace]
+            continue
+        average, _, half = mean.partition(" ± ")
+        assert shown[0] == f"{float(average):.2f} ± {float(half):.2f}"
+        chances = [float(cell) for cell in shown[1 : len(shown) - len(parts)]]
+        for given, found in zip(chances, (p, corrected), strict=False):
+            assert given == pytest.approx(float(found), rel=0.2, abs=0.005 if given >= 0.1 else 0.0006)
+        assert shown[len(shown) - len(parts) :] == parts
 
 
 def row_of_selectors(name: str) -> list[str]:
