@@ -272,6 +272,7 @@ def test_what_attention_reaches() -> None:
 
 
 STEERED = "vrptw,pdptw,hfvrp,mdvrptw,pcvrptw"
+WITHOUT = "without-temperature,without-signs,without-traits,without-weights"
 
 
 @pytest.mark.parametrize(
@@ -279,8 +280,9 @@ STEERED = "vrptw,pdptw,hfvrp,mdvrptw,pcvrptw"
     [
         ("the learned controller against | shorter by, %", "runs.csv"),
         ("the learned controller against | 100 to 166 customers", "runs.csv --by size"),
-        ("both controllers against", f"fresh.csv --variants {STEERED}"),
+        ("both controllers against", f"fresh.csv --variants {STEERED} --arms constant,gain,uniform"),
         ("by size (`--by size`)", f"fresh.csv --variants {STEERED} --by size"),
+        ("both controllers with all, against", f"fresh.csv --variants {STEERED} --arms {WITHOUT}"),
         ("`controller` against", f"runs.csv --time 60 --against controller --arms constant,gain --variants {STEERED}"),
     ],
 )
