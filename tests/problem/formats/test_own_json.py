@@ -309,3 +309,9 @@ def test_what_the_schema_refuses_is_refused(tmp_path: Path, changes: dict[str, A
         jsonschema.validate(form, SCHEMA)
     with pytest.raises(InputError):
         read_instance(written(tmp_path, json.dumps(form), "a.json"))
+
+
+def test_a_number_of_vehicles_beyond_all_bounds_is_kept(tmp_path: Path) -> None:
+    many = replace(texts.NAMED, vehicles=2**130)
+    write_instance(many, tmp_path / "many.json")
+    assert read_instance(tmp_path / "many.json").vehicles == 2**130

@@ -274,7 +274,8 @@ def _written(value: Any) -> Any:
         return sorted(value)
     if isinstance(value, Mapping):
         return {str(key): _written(each) for key, each in value.items()}
-    if value is None or isinstance(value, str | bool):
+    # Whole numbers of Python may be larger than numpy's.
+    if value is None or isinstance(value, str | int):
         return value
     return None if np.isinf(value) else plain(value)
 
