@@ -146,15 +146,15 @@ def run(
     first: int,
 ) -> None:
     """Do the runs that a file lacks, of some variants and sizes, for some minutes at most."""
+    for arm in arms:
+        if arm.startswith(WITHOUT) and arm.removeprefix(WITHOUT) not in powers():
+            raise SystemExit(f"{arm}: choose what to leave out among {', '.join(powers())}.")
     done = set()
     if output.exists():
         with open(output, newline="") as file:
             done = {(row["instance"], row["seed"], row["arm"], float(row["time"])) for row in csv.DictReader(file)}
     else:
         output.write_text(",".join(FIELDS) + "\n")
-    for arm in arms:
-        if arm.startswith(WITHOUT) and arm.removeprefix(WITHOUT) not in powers():
-            raise SystemExit(f"{arm}: choose what to leave out among {', '.join(powers())}.")
     end = time.time() + 60 * minutes
     for variant, customers, number, seed in cases(seeds, first):
         if variant not in variants or customers not in sizes:
@@ -217,23 +217,22 @@ def tell(
         common = sorted(costs[arm].keys() & costs[against].keys())
         if arm == against or not common or (others is not None and arm not in others):
             continue
+        pace = math.exp(np.mean([math.log(steps[arm][key] / steps[against][key]) for key in common]))
         groups: dict[tuple[str, str], list[float]] = {}
         for key in common:
             change = 100.0 * math.log(costs[arm][key] / costs[against][key])
             groups.setdefault(key[:2], []).append(change)
-        found.append((arm, groups))
-    raw = [signed_rank_by_instance(list(groups.values())) for _, groups in found]
+        found.append((arm, groups, pace))
+    raw = [signed_rank_by_instance(list(groups.values())) for _, groups, _ in found]
     names = ["instances", "shorter by, %", "p", "p (Holm)", *columns, "iterations", "deciding"]
     print(f"| {against} against | {' | '.join(names)} |")
-    for (arm, groups), p, corrected in zip(found, raw, holm(raw), strict=True):
+    for (arm, groups, pace), p, corrected in zip(found, raw, holm(raw), strict=True):
         mean, half = mean_by_instance(list(groups.values()))
         parts = []
         for column in columns:
             values = [float(np.mean(each)) for (kind, _), each in groups.items() if kind == column]
             parts.append(f"{np.mean(values):+.2f} ({len(values)})" if values else "")
         share = 100 * float(np.nanmean(shares[arm]))
-        both = costs[arm].keys() & costs[against].keys()
-        pace = math.exp(np.mean([math.log(steps[arm][key] / steps[against][key]) for key in both]))
         means = f"{mean:+.3f} ± {half:.3f} | {p:.2g} | {corrected:.2g}"
         print(f"| {arm} | {len(groups)} | {means} | {' | '.join(parts)} | × {pace:.2f} | {share:.2f} % |")
 

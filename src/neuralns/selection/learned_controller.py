@@ -30,8 +30,8 @@ TENSORS = ("factors", "signs", "traits_mean", "traits_spread", "signs_mean", "si
 FURTHEST_REACH = 3.0
 """Dials count as no further from the centre than so many spreads, and a card may name no larger reach."""
 LARGER = 2.5
-"""How many times the customers that it was trained with a controller may be used for: what was learned on up to 400 was
-tried on up to 1000 (benchmarks/choice.py)."""
+"""How many times the customers that it was trained with, more or fewer, raise no doubt about a controller: what
+was learned on up to 400 was tried on up to 1000 (benchmarks/choice.py)."""
 
 
 @dataclass(frozen=True, eq=False)
