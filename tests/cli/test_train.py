@@ -104,7 +104,8 @@ def test_a_policy_that_chooses_one_pair_always_is_told_of() -> None:
 
 def test_options_reach_the_run() -> None:
     more = "--setting paper --scale 3 --start savings --acceptance improving --hidden 8,4 --preset strong --threads 2"
-    lines_of(invoke("train", *SHORT, *more.split()))
+    seen = "--features routes --batch 5 --tours 7"
+    lines_of(invoke("train", *SHORT, *more.split(), *seen.split()))
     card = read_policy("my.policy").card
     assert (card["setting"], card["scale"], card["budget"], card["start"]) == ("paper", 3, 2, "savings")
     assert card["acceptance"] == "improving"
@@ -113,6 +114,8 @@ def test_options_reach_the_run() -> None:
     assert card["training"]["steps"] == 60
     assert card["training"]["hidden"] == [8, 4]
     assert card["training"]["double"] is True
+    assert (card["training"]["batch"], card["training"]["tours"]) == (5, 7)
+    assert card["features"]["name"] == "routes"
 
 
 def test_options_of_gat_reach_the_network() -> None:
@@ -216,6 +219,10 @@ def test_ctrl_c_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--resume", "my.checkpoint: there is no checkpoint to resume from."),
         ("--seeds 0", "0 seeds asked for; at least 1 is needed."),
         ("--steps 0", "steps 0 must be at least 1."),
+        ("--features poor", "feature set 'poor' is not known; choose paper, rich, windows, relative, routes."),
+        ("--batch 0", "batch 0 must be at least 1."),
+        ("--tours 0", "tours 0 must be at least 1."),
+        ("--network lrw", "the learned roulette has no 'steps' to set."),
         ("--setting text", "setting 'text' is not known; choose paper, distance, windows."),
         ("--portfolio book", "portfolio 'book' is not known"),
         ("--budget 0", "budget 0 must be at least 1 pair."),

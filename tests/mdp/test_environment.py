@@ -317,7 +317,7 @@ def test_a_step_before_the_start_or_after_the_end_is_refused() -> None:
         ({"tours": "exam"}, "set of start tours 'exam' is not known; choose train, validate, test or random."),
         ({"neighbours": -1}, "number of neighbours -1 must not be negative."),
         ({"nodes": 20}, "20 rows do not hold 21 nodes."),
-        ({"features": "poor"}, "feature set 'poor' is not known; choose paper, rich, windows, relative."),
+        ({"features": "poor"}, "feature set 'poor' is not known; choose paper, rich, windows, relative, routes."),
         ({"setting": "text"}, "setting 'text' is not known; choose paper, distance, windows."),
         ({"reward": "late"}, "reward 'late' is not known; choose final or improvement."),
         ({"scale": 0}, "scale 0 must lie between 1 and the 20 customers of the instance."),

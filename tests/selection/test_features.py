@@ -22,6 +22,7 @@ from neuralns.selection.features import (
     PAPER,
     RELATIVE,
     RICH,
+    ROUTES,
     WINDOWS,
     FeatureSet,
     features_for,
@@ -63,21 +64,33 @@ class View:
     def detour(self, before: int, customer: int, after: int) -> float:
         return self.distance(before, customer) + self.distance(customer, after) - self.distance(before, after)
 
-    def move(self, customer: int, unit: float | None = None) -> float:
-        """What it costs, in units, to put a routed customer beside one of its nearest 8 on another route with room."""
-        home = next(number for number, route in enumerate(self.routes) if customer in route)
+    def elsewhere(self, customer: int, near: int) -> tuple[float, int]:
+        """The cheapest place beside one of the nearest on another route with room, and the number of that or −1."""
+        home = next((number for number, route in enumerate(self.routes) if customer in route), None)
         others = (other for other in range(1, self.instance.customers + 1) if other != customer)
-        nearest = sorted(others, key=lambda other: self.distance(customer, other))[:8]
-        best = inf
+        nearest = sorted(others, key=lambda other: self.distance(customer, other))[:near]
+        best, goal = inf, -1
         for number, route in enumerate(self.routes):
             room = self.instance.capacity * (1 + 1e-9) - self.loads[number]
             if number != home and self.instance.demands[customer] <= room:
                 for before, after in arcs_of(route):
                     if before in nearest or after in nearest:
-                        best = min(best, self.detour(before, customer, after))
-        path = (0, *self.routes[home], 0)
-        place = path.index(customer)
+                        best, goal = min((best, goal), (self.detour(before, customer, after), number))
+        return best, goal
+
+    def move(self, customer: int, unit: float | None = None, near: int = 8) -> float:
+        """What it costs, in units, to put a routed customer where it costs least on another route."""
+        path = next((0, *route, 0) for route in self.routes if customer in route)
+        place, best = path.index(customer), self.elsewhere(customer, near)[0]
         return min((best - self.detour(path[place - 1], customer, path[place + 1])) / (unit or self.unit), 4.0)
+
+    def leave(self, customer: int, rest: tuple[int, ...]) -> float:
+        """What another route costs more than what is left of its own, in units."""
+        best = self.elsewhere(customer, 10)[0]
+        if best == inf or not rest:
+            return 4.0 if best == inf else -4.0
+        stay = min(self.detour(before, customer, after) for before, after in arcs_of(rest))
+        return max(-4.0, min(4.0, (best - stay) / self.unit))
 
 
 def ratio(part: float, whole: float) -> float:
@@ -208,6 +221,34 @@ def rich_globals(view: View) -> dict[str, float | set[float]]:
     }
 
 
+def routes_globals(view: View) -> list[float]:
+    """What the set ``routes`` has of the whole beyond ``rich``."""
+    numbers = sorted(range(len(view.routes)), key=lambda number: (view.sizes[number], view.lengths[number]))[:6]
+    moves = {customer: view.move(customer, near=10) for number in numbers for customer in view.routes[number]}
+    goals = {customer: view.elsewhere(customer, 10)[1] for customer in (*moves, *view.removed)}
+    found = []
+    for number in numbers:
+        route = view.routes[number]
+        own, first = [moves[customer] for customer in route], route[: view.quota]
+        leaves = [view.leave(customer, route[view.quota :]) for customer in first]
+        found += [
+            1.0,
+            view.squash(len(route)),
+            view.lengths[number] / (8 * view.unit),
+            float(view.lengths[number] == min(view.lengths)),
+            sum(move < 0 for move in own) / view.quota,
+            fmean(own),
+            min(own),
+            max(own),
+            sum(leave < 0 for leave in leaves) / view.quota,
+            fmean(leaves),
+            sum(goals[customer] == number and move < 0 for customer, move in moves.items()) / view.quota,
+            sum(goals[customer] == number for customer in moves) / view.instance.customers,
+            sum(goals[customer] == number for customer in view.removed) / view.quota,
+        ]
+    return found + [0.0] * (len(ROUTES.globals) - len(RICH.globals) - len(found))
+
+
 def episode(lanes: Lanes, start: Solution, seed: int) -> Iterator[View]:
     """Play lane 0 by random operators; yield what there is to see after each step, the start first."""
     mdp, choice = lanes.mdps[0], np.random.default_rng(seed)
@@ -266,6 +307,44 @@ def test_paper_features_follow_their_formulas_all_through_an_episode(
     for view in episode(lanes, random_tours(instance, seed), seed):
         assert_rows(lanes.node_features[0], paper_nodes(view), PAPER.nodes)
         assert lanes.global_features[0].tolist() == pytest.approx([float(bool(view.removed)), view.left])
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(2, 16), st.integers(0, 10**6), st.data())
+def test_features_of_routes_follow_their_formulas_all_through_an_episode(
+    customers: int, seed: int, data: st.DataObject
+) -> None:
+    # Points with fractions: no two places cost the same, so that nothing hangs on how ties are broken.
+    points = np.random.default_rng(seed).uniform(0, 100, (customers + 1, 2))
+    demands = [0, *np.random.default_rng(seed + 1).integers(1, 5, customers).tolist()]
+    instance = Instance("drawn", demands, data.draw(st.sampled_from([8, 20, 100])), points)
+    lanes = Lanes([mdp_of(instance, data.draw(st.integers(1, customers)))], ROUTES)
+    for view in episode(lanes, random_tours(instance, seed), seed):
+        assert_rows(lanes.node_features[0], rich_nodes(view), RICH.nodes)
+        assert_globals(lanes.global_features[0, : len(RICH.globals)], rich_globals(view))
+        found = lanes.global_features[0, len(RICH.globals) :].tolist()
+        names = ROUTES.globals[len(RICH.globals) :]
+        for name, value, expected in zip(names, found, routes_globals(view), strict=True):
+            assert value == pytest.approx(expected, rel=1e-4, abs=1e-4), name
+
+
+def test_features_of_routes_by_hand() -> None:
+    lanes = lanes_of_triangle(ROUTES)
+    found = lanes.global_features[0, len(RICH.globals) :].reshape(6, -1)
+    assert ROUTES.globals[-13:] == (
+        "there_6", "size_6", "length_6", "shortest_6", "moves_6", "move_6", "least_move_6", "most_move_6", "leaves_6",
+        "leave_6", "drawn_6", "goal_6", "waiting_6",
+    )  # fmt: skip
+    # First comes route (2): with d = 1 nothing is left of it. On (1, 3) it costs 2 and gains 8 where it is. Beside 2,
+    # customer 1 costs 3 + 5 − 4 = 4 and gains 3 + 4 − 5 = 2, customer 3 costs 3 + 5 − 4 = 4 and gains 4 + 5 − 3 = 6.
+    assert found[0].tolist() == pytest.approx([1, 1 / 2, 8 / 32, 1, 1, -1.5, -1.5, -1.5, 1, -4, 1, 2 / 3, 0])
+    # Of (1, 3) a removal begins with 1: 3 is left, where 1 costs 3 + 4 − 5 = 2 again.
+    assert found[1].tolist() == pytest.approx([1, 2 / 3, 12 / 32, 0, 1, 0, -0.5, 0.5, 0, 0.5, 1, 1 / 3, 0])
+    assert not found[2:].any()
+    lanes.step(np.array([0]))
+    # Without 2 there is one route: nowhere to go for its customers, and it is where 2 goes.
+    found = lanes.global_features[0, len(RICH.globals) :].reshape(6, -1)
+    assert found[0].tolist() == pytest.approx([1, 2 / 3, 12 / 32, 1, 0, 4, 4, 4, 0, 4, 0, 0, 1])
 
 
 @pytest.mark.parametrize("features", [PAPER, RICH], ids=["paper", "rich"])
@@ -640,9 +719,10 @@ def test_sets_are_named_and_versioned() -> None:
         "rich": ("rich", 1),
         "windows": ("windows", 1),
         "relative": ("relative", 1),
+        "routes": ("routes", 1),
     }
     assert (PAPER.nodes[4:], PAPER.globals) == (("routed", "tours"), ("phase", "budget"))
-    assert len({entry.index for entry in FEATURE_SETS.values()}) == 4
+    assert len({entry.index for entry in FEATURE_SETS.values()}) == 5
     assert (RELATIVE.nodes, RELATIVE.globals) == (RICH.nodes[4:], RICH.globals)
     assert (WINDOWS.nodes[: len(RICH.nodes)], WINDOWS.globals[: len(RICH.globals)]) == (RICH.nodes, RICH.globals)
     for entry in FEATURE_SETS.values():
@@ -653,5 +733,7 @@ def test_sets_are_named_and_versioned() -> None:
 
 
 def test_an_unknown_set_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^feature set 'poor' is not known; choose paper, rich, windows, relative\.$"):
+    with pytest.raises(
+        InputError, match=r"^feature set 'poor' is not known; choose paper, rich, windows, relative, routes\.$"
+    ):
         features_named("poor")

@@ -58,7 +58,13 @@ def train(
             "graph (likewise, but a gat that carries over to other sizes).",
         ),
     ] = "strong",
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What the network sees: paper, rich, windows, relative or routes."),
+    ] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Gradient steps; as the preset says.")] = None,
+    batch: Annotated[int | None, typer.Option(metavar="N", help="Samples of a gradient step.")] = None,
+    tours: Annotated[int | None, typer.Option(metavar="N", help="Start tours in training.")] = None,
     seeds: Annotated[int, typer.Option(metavar="S", help="Agents trained side by side; the best is kept.")] = 1,
     start: Annotated[
         str | None,
@@ -140,7 +146,8 @@ def train(
     if controller:
         of_policies: tuple[tuple[str, object], ...] = (
             ("--customers", customers), ("--ignore", ignore), ("--setting", setting), ("--network", network),
-            ("--steps", steps), ("--start", start), ("--scale", scale), ("--acceptance", acceptance),
+            ("--features", features), ("--steps", steps), ("--batch", batch), ("--tours", tours), ("--start", start),
+            ("--scale", scale), ("--acceptance", acceptance),
             ("--hidden", hidden), ("--validate-sizes", validate_sizes), ("--graph", graph), ("--heads", heads),
             ("--tensorboard", tensorboard),
             ("--operators", operators), ("--preset", preset != "strong"), ("--seeds", seeds != 1),
@@ -210,7 +217,10 @@ def train(
             output,
             network=network,
             preset=preset,
+            features=features,
             steps=steps,
+            batch=batch,
+            tours=tours,
             hidden=widths,
             graph=graph,
             heads=heads,

@@ -107,7 +107,7 @@ def train(
     ``mlp``, ``random`` tours, portfolio ``paper``, a fifth of the customers, and what every pair gives kept
     (``always``). ``graph`` is as ``paper``, but trains ``gat`` so that it carries over to other sizes, which
     ``validate_sizes`` helps with. Setting and features are ``windows`` where time plays a part, else ``distance`` and
-    ``rich``; ``paper`` and ``graph`` leave windows out.
+    ``rich`` (``routes`` for ``ahead``); ``paper`` and ``graph`` leave windows out.
 
     Parameters
     ----------
@@ -191,6 +191,9 @@ def train(
     if beyond and network in ("lrw", "ahead"):
         raise InputError(f"sizes to validate at are for gat and small, not for {network}.")
     if network == "lrw":
+        for name, value in changes.items():
+            if value is not None:
+                raise InputError(f"the learned roulette has no {name!r} to set.")
         return _train_wheel(mdps, numbers, output, command)
     if find_spec("torch") is None:
         raise InputError(f"training needs torch; install it with: {how_to_install('train')}.")

@@ -84,6 +84,29 @@ Feature set ``relative``, which means the same at every size where d grows with 
 routes. In ``before``, ``after``, ``gain``, ``arc`` (then always 1) and the mean moves, the mean length of an arc stands
 for u; lengths of routes are divided by twice their mean instead of 8 u; ``routes`` is K / (K + 4).
 
+Feature set ``routes``: that of ``rich``, and for the whole what follows of each of the six routes with the fewest
+customers (among equals the shortest first), all 0 where there are fewer. Here move_i and where i would go, its *goal*,
+are found over the places beside those of the 10 nearest customers of i that are on another route with room. *First*
+are the customers that a removal of the route begins with, d of them at most: stay_i is the cost of the cheapest place
+for i on what is then left of its route, and leave_i = (cost of the cheapest place on another route − stay_i) / u, from
+−4 to 4. Lengths alone count in stay_i; leave_i is −4 if nothing is left of the route, 4 if there is no other.
+
+=================  =======================================================
+``there``          1
+``size``           squash(m) for its m customers
+``length``         its length / (8 u)
+``shortest``       1 if it is the shortest of all
+``moves``          customers with a negative move / d
+``move``           mean move of its customers
+``least_move``     the least of them
+``most_move``      the greatest of them
+``leaves``         first customers with a negative leave / d
+``leave``          mean leave of the first customers
+``drawn``          customers of the six with a negative move whose goal it is / d
+``goal``           customers of the six whose goal it is / n
+``waiting``        removed customers whose cheapest place is on it / d
+=================  =======================================================
+
 Feature set ``windows``: that of ``rich``, then what follows, all from 0 to 1. T is the length of the shift, times are
 since its begin; vehicles leave as early as they can. A window counts as far as it lies in the shift.
 
@@ -171,7 +194,17 @@ WINDOWS = FeatureSet(
     uses_history=True,
 )  # fmt: skip
 RELATIVE = FeatureSet("relative", 1, 3, RICH.nodes[len(_STATIC) :], RICH.globals, static=0, uses_history=True)
-FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH, WINDOWS, RELATIVE)}
+_ROUTES, _NEAR = 6, 10
+_OF_A_ROUTE = (
+    "there", "size", "length", "shortest", "moves", "move", "least_move", "most_move", "leaves", "leave", "drawn",
+    "goal", "waiting",
+)  # fmt: skip
+ROUTES = FeatureSet(
+    "routes", 1, 4, RICH.nodes,
+    (*RICH.globals, *(f"{name}_{rank}" for rank in range(1, _ROUTES + 1) for name in _OF_A_ROUTE)),
+    uses_history=True,
+)  # fmt: skip
+FEATURE_SETS = {entry.name: entry for entry in (PAPER, RICH, WINDOWS, RELATIVE, ROUTES)}
 
 
 def features_named(name: str) -> FeatureSet:
@@ -186,7 +219,7 @@ def features_for(*instances: Instance) -> FeatureSet:
     return WINDOWS if any(instance.timed for instance in instances) else RICH
 
 
-_PAPER, _WINDOWS, _RELATIVE = PAPER.index, WINDOWS.index, RELATIVE.index
+_PAPER, _WINDOWS, _RELATIVE, _BY_ROUTE = PAPER.index, WINDOWS.index, RELATIVE.index, ROUTES.index
 _MOVES, _MOST_MOVE = 8, 4.0
 _PAPER_WIDTH, _RICH_WIDTH, _WINDOWS_WIDTH = len(PAPER.nodes), len(RICH.nodes), len(WINDOWS.nodes)
 _RELATIVE_WIDTH = len(RELATIVE.nodes)
@@ -202,6 +235,11 @@ _RELATIVE_WIDTH = len(RELATIVE.nodes)
     G_WIDTHS, G_UNSERVED, G_IDLENESS, G_SLACKNESS, G_TIGHTNESS, G_BACK, G_LAST_BACK, G_WAITING_WIDTH,
     G_WAITING_CENTRE, G_WAITING_SPAN,
 ) = range(len(RICH.globals), len(WINDOWS.globals))  # fmt: skip
+G_ROUTE, _ROUTE_WIDTH = len(RICH.globals), len(_OF_A_ROUTE)
+(
+    R_THERE, R_SIZE, R_LENGTH, R_SHORTEST, R_MOVES, R_MOVE, R_LEAST_MOVE, R_MOST_MOVE, R_LEAVES, R_LEAVE, R_DRAWN,
+    R_GOAL, R_WAITING,
+) = range(_ROUTE_WIDTH)  # fmt: skip
 _ROUTED, _BEFORE, _AFTER, _GAIN, _LOAD, _LENGTH, _SIZE, _POSITION, _HISTORY = range(4, 13)
 _OPENS, _CLOSES, _SERVICE, _START, _IDLE, _SLACK = range(13, 19)
 
@@ -253,15 +291,26 @@ def _arcs(state):
 
 
 @compiled
-def move_cost(state, customer, unit):
-    """Return move_i of a customer on a route, in a unit of length."""
-    slot, best = state.route[customer], np.inf
-    for index in range(min(_MOVES, state.neighbours.shape[1])):
+def _elsewhere(state, customer, near):
+    """Return the cost of the cheapest place beside those of the nearest customers on other routes, and its slot or −1.
+
+    That of a removed customer is on any route.
+    """
+    slot, best, goal = state.route[customer], np.inf, np.int64(-1)
+    for index in range(min(near, state.neighbours.shape[1])):
         other = state.neighbours[customer, index]
         there = state.route[other]
         if there >= 0 and there != slot:
             cost, _ = beside(state, customer, other)
-            best = min(best, cost)
+            if cost < best:
+                best, goal = cost, np.int64(there)
+    return best, goal
+
+
+@compiled
+def move_cost(state, customer, unit):
+    """Return move_i of a customer on a route, in a unit of length."""
+    best, _ = _elsewhere(state, customer, _MOVES)
     return min((best - removal(state, customer)) / unit, _MOST_MOVE)
 
 
@@ -482,6 +531,101 @@ def write_globals(state, kind, phase, out, base):
     out[base + G_STALLED] = state.status.since_gain / (state.status.since_gain + 2.0)
     if kind == _WINDOWS:
         _write_global_times(state, quota, out, base)
+    elif kind == _BY_ROUTE:
+        _write_routes(state, quota, shortest_slot, out, base + G_ROUTE)
+
+
+@compiled
+def _smaller(state, one, other):
+    """Return whether a slot comes before another one: fewer customers, then a shorter route."""
+    if state.size[one] != state.size[other]:
+        return state.size[one] < state.size[other]
+    if state.length[one] != state.length[other]:
+        return state.length[one] < state.length[other]
+    return one < other
+
+
+@compiled
+def _rank_routes(state):
+    """Note in ``columns`` the slots of the routes with the fewest customers; return how many there are."""
+    count = 0
+    while count < _ROUTES:
+        next_slot = np.int64(-1)
+        for index in range(state.n_active):
+            slot = np.int64(state.active[index])
+            behind = count == 0 or _smaller(state, np.int64(state.columns[count - 1]), slot)
+            if state.size[slot] > 0 and behind and (next_slot < 0 or _smaller(state, slot, next_slot)):
+                next_slot = slot
+        if next_slot < 0:
+            break
+        state.columns[count] = next_slot
+        count += 1
+    return count
+
+
+@compiled
+def _stay(state, customer, rest):
+    """Return the least length that a customer adds to what is left of its route from some customer on."""
+    if rest == 0:
+        return np.inf
+    cost = distance(state, 0, customer) + distance(state, customer, rest) - distance(state, 0, rest)
+    while rest != 0:
+        after = state.successor[rest]
+        cost = min(cost, distance(state, rest, customer) + distance(state, customer, after) - state.arc[rest])
+        rest = after
+    return cost
+
+
+@compiled
+def _write_routes(state, quota, shortest_slot, out, base):
+    """Write what the set ``routes`` has beyond ``rich``."""
+    for place in range(base, base + _ROUTES * _ROUTE_WIDTH):
+        out[place] = 0.0
+    count = _rank_routes(state)
+    for rank in range(count):
+        slot, place = state.columns[rank], base + rank * _ROUTE_WIDTH
+        size = np.float64(state.size[slot])
+        out[place + R_THERE] = 1.0
+        out[place + R_SIZE] = size / (size + quota)
+        out[place + R_LENGTH] = state.length[slot] / (8.0 * state.unit)
+        out[place + R_SHORTEST] = 1.0 if slot == shortest_slot else 0.0
+        rest, first = state.first[slot], 0
+        while rest != 0 and first < quota:
+            rest = state.successor[rest]
+            first += 1
+        negative, total, least, most, leaves, leave, number = 0, 0.0, _MOST_MOVE, -np.inf, 0, 0.0, 0
+        node = state.first[slot]
+        while node != 0:
+            best, goal = _elsewhere(state, node, _NEAR)
+            move = min((best - removal(state, node)) / state.unit, _MOST_MOVE)
+            if move < 0.0:
+                negative += 1
+            total += move
+            least, most = min(least, move), max(most, move)
+            if number < first:
+                stay = _stay(state, node, rest)
+                if best < stay:
+                    leaves += 1
+                if best == np.inf:
+                    leave += _MOST_MOVE
+                else:
+                    leave += max(-_MOST_MOVE, min(_MOST_MOVE, (best - stay) / state.unit))
+            for other in range(count):
+                if state.columns[other] == goal:
+                    there = base + other * _ROUTE_WIDTH
+                    out[there + R_GOAL] += 1.0 / state.customers
+                    if move < 0.0:
+                        out[there + R_DRAWN] += 1.0 / quota
+            number += 1
+            node = state.successor[node]
+        out[place + R_MOVES], out[place + R_MOVE] = negative / quota, total / size
+        out[place + R_LEAST_MOVE], out[place + R_MOST_MOVE] = least, most
+        out[place + R_LEAVES], out[place + R_LEAVE] = leaves / quota, leave / first
+    for index in range(state.n_removed):
+        _, goal = _elsewhere(state, state.removed[index], _NEAR)
+        for other in range(count):
+            if state.columns[other] == goal:
+                out[base + other * _ROUTE_WIDTH + R_WAITING] += 1.0 / quota
 
 
 @compiled
