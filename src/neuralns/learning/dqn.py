@@ -201,6 +201,11 @@ class Replay:
         self.now = (self.now + 1) % self.ticks
         self.filled = min(self.filled + 1, self.ticks)
 
+    def at(self, kept: Tensor, times: Tensor, columns: Tensor) -> Tensor:
+        """Return what was remembered [seed, batch, ...] at some times, in lanes that are counted through all seeds."""
+        places = (times * (kept.shape[1] * kept.shape[2]) + columns).flatten()
+        return kept.flatten(0, 2).index_select(0, places).view(*times.shape, *kept.shape[3:])
+
     def tensors(self) -> dict[str, Tensor]:
         """Return all that a checkpoint needs."""
         found = {"rows": self.rows, "masks": self.masks, "actions": self.actions, "rewards": self.rewards}
@@ -267,7 +272,8 @@ class Learner:
         ago = ((drawn[:, :batch] >> np.uint64(11)).astype(np.float64) / 2**53 * usable).astype(np.int64)
         times = (torch.from_numpy(ago) + oldest) % replay.ticks
         lanes = torch.from_numpy((drawn[:, batch:] % np.uint64(config.lanes)).astype(np.int64)).to(self.device)
-        each = torch.arange(seeds, device=self.device)[:, None]
+        # Where the lanes of the seeds stand in what was remembered at one time.
+        columns = lanes + torch.arange(seeds, device=self.device)[:, None] * config.lanes
 
         # The sum of rewards up to the end of the episode, at most n of them, and the time after them.
         returns = torch.zeros(seeds, batch, device=self.device)
@@ -275,16 +281,16 @@ class Learner:
         here = times
         for _ in range(n):
             alive = (~over).to(self.device)
-            returns += replay.rewards[here.to(self.device), each, lanes] * alive
+            returns += replay.at(replay.rewards, here.to(self.device), columns) * alive
             over = over | replay.done[here]
             here = (here + 1) % replay.ticks
         there, ended = here.to(self.device), over.to(self.device)
         times = times.to(self.device)
 
-        node_mask = self.node_mask[each, lanes]
+        node_mask = self.node_mask.flatten(0, 1)[columns]
         with torch.no_grad():
-            rows, masks = replay.rows[there, each, lanes], replay.masks[there, each, lanes]
-            edges = None if replay.edges is None else replay.edges[there, each, lanes]
+            rows, masks = (replay.at(each, there, columns) for each in (replay.rows, replay.masks))
+            edges = None if replay.edges is None else replay.at(replay.edges, there, columns)
             values = self.target(rows, node_mask, edges).masked_fill(~masks, -torch.inf)
             if config.double:
                 chosen = self.online(rows, node_mask, edges).masked_fill(~masks, -torch.inf).argmax(-1, keepdim=True)
@@ -293,9 +299,9 @@ class Learner:
                 follow = values.amax(-1)
             goal = returns + torch.where(ended, torch.zeros_like(follow), follow)
 
-        edges = None if replay.edges is None else replay.edges[times, each, lanes]
-        found = self.online(replay.rows[times, each, lanes], node_mask, edges)
-        found = found.gather(-1, replay.actions[times, each, lanes][..., None])[..., 0]
+        edges = None if replay.edges is None else replay.at(replay.edges, times, columns)
+        found = self.online(replay.at(replay.rows, times, columns), node_mask, edges)
+        found = found.gather(-1, replay.at(replay.actions, times, columns)[..., None])[..., 0]
         error = torch.nn.functional.smooth_l1_loss if config.loss == "huber" else torch.nn.functional.mse_loss
         losses = error(found, goal, reduction="none").mean(1)
         if config.anneal:
