@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from neuralns.mdp.baselines import best_fixed_pair
 from neuralns.mdp.deciding import decision_time
-from neuralns.mdp.labels import Base, exact_pairs, label_states, plan_probes
-from neuralns.mdp.mdp import make_mdp
+from neuralns.mdp.labels import Base, exact_pairs, label_states, plan_probes, rows_of
+from neuralns.mdp.lanes import Lanes, Tours
+from neuralns.mdp.mdp import episode_seeds, make_mdp
 from neuralns.selection.features import RICH
 from neuralns.selection.look_ahead import Probes
 from neuralns.selection.uniform import Uniform
@@ -93,3 +95,48 @@ def test_what_is_seen_takes_the_place_of_features_and_the_labels_stay() -> None:
     seen = label_states(*given, see=lambda lanes: lanes.global_features.copy())
     assert np.array_equal(seen.rows, plain.rows)
     assert np.array_equal(seen.labels, plain.labels)
+
+
+def test_what_the_base_gains_after_a_pair_is_kept_where_it_is_asked_for() -> None:
+    given = RANDOM, Base((0,), False), Probes(budget=10), 200, 5
+    plain, kept = label_states(*given), label_states(*given, keep_after=True)
+    assert plain.after is None
+    assert plain.onward is None
+    assert np.array_equal(plain.labels, kept.labels)
+    assert kept.after is not None
+    assert kept.onward is not None
+    assert kept.after.shape == (200, 2, len(RICH.globals))
+    # A pair later a tenth less of the budget is left, and F of the start is the same in both rows.
+    assert np.allclose(kept.after[:, :, 1], kept.rows[:, None, 1] - 0.1, atol=1e-6)
+    share = kept.rows[:, None, 2] - kept.after[:, :, 2]
+    start = (kept.labels - kept.onward)[share > 0.05] / share[share > 0.05]
+    assert start.std() < 0.2 * start.mean()
+    assert (kept.onward[kept.rows[:, 1] < 0.11] == 0).all(), "after the last pair nothing is gained"
+
+
+def test_a_value_network_takes_the_place_of_simulations_to_the_end() -> None:
+    """One that says 100 for each pair that is left, and 7: labels are the gain of one pair and that."""
+    weight = np.zeros((len(RICH.globals), 1), np.float32)
+    weight[RICH.globals.index("budget")] = 1000.0
+    given = RANDOM, Base((0,), False), Probes(budget=10), 200, 5
+    kept = label_states(*given, keep_after=True)
+    assert kept.onward is not None
+    valued = label_states(*given, value=[(weight, np.array([7.0], np.float32))])
+    assert np.array_equal(valued.rows, kept.rows)
+    left = np.rint(10 * kept.rows[:, [1]]) - 1
+    expected = kept.labels - kept.onward + np.where(left > 0, 100 * left + 7, 0)
+    assert np.allclose(valued.labels, expected, atol=0.01)
+
+
+def test_rows_are_those_of_labelled_states() -> None:
+    _, probes = plan_probes(MIXED)
+    lanes = Lanes([MIXED] * 3, RICH)
+    lanes.reset(Tours(MIXED.start_tours("validate")[:3]), episode_seeds(1, 3))
+    rows = rows_of(lanes, probes, RICH)
+    assert rows.shape == (3, len(RICH.globals) + probes.width)
+    assert np.array_equal(rows[:, : len(RICH.globals)], lanes.global_features)
+    first = best_fixed_pair(MIXED)
+    lanes.play(first)
+    index = probes.chains.index((first.destroy, first.repair))
+    end = rows[:, len(RICH.globals) + 2 + 4 * index]
+    assert np.allclose(end, lanes.costs / lanes.start_costs, rtol=1e-5)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from neuralns.selection.dense import add_product, dense
+from neuralns.selection.dense import add_product, dense, pack_layers, run_layers
 
 SPARE = np.float32(77.0)
 
@@ -53,3 +55,19 @@ def test_a_product_is_added_to_what_is_there() -> None:
     numbers[target : target + 3] = [1, 2, 3]
     add_product(numbers, source, weights, target, 7, 3)
     assert numbers[target : target + 3] == pytest.approx(x @ weight + [1, 2, 3], rel=1e-5, abs=1e-5)
+
+
+def test_layers_follow_one_another_with_rectifiers_between_them() -> None:
+    rng = np.random.default_rng(2)
+    sizes = (7, 12, 3, 2)
+    layers = [
+        (rng.normal(size=(a, b)).astype(np.float32), rng.normal(size=b).astype(np.float32)) for a, b in pairwise(sizes)
+    ]
+    numbers, found_sizes, row, scratch = pack_layers(layers)
+    assert found_sizes.tolist() == list(sizes)
+    x = rng.normal(size=7).astype(np.float32)
+    numbers[row : row + 7] = x
+    first = run_layers(numbers, found_sizes, 3, row, scratch)
+    for number, (weight, bias) in enumerate(layers):
+        x = (np.maximum(x, 0) if number else x) @ weight + bias
+    assert numbers[first : first + 2] == pytest.approx(x, rel=1e-5, abs=1e-5)

@@ -2,15 +2,16 @@
 
 A network sees the features of the whole and what simulations give (`neuralns.selection.look_ahead`), and has an output
 for every pair of operators. It is fitted to labels (`neuralns.mdp.labels`) less their mean over the pairs of a state:
-what all pairs have in common says nothing about which to choose and is most of the variance. What the fit takes for the
-best of many pairs looks better than it is: the base's pair is left only for one that beats it by a margin, which is
-chosen on the validation tours.
+what all pairs have in common says nothing about which to choose and is most of the variance. Where the base leaves
+something to chance, another network first learns from simulations what the base gains from routes on, and labels are
+what one pair gains and that network foretells. What the fit takes for the best of many pairs looks better than it is:
+the base's pair is left only for one that beats it by a margin, which is chosen on the validation tours.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.labels import Base, Labelled, label_states, plan_probes
 from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
-from neuralns.selection.features import FeatureSet, features_for
+from neuralns.selection.dense import Layers
+from neuralns.selection.features import ROUTES, WINDOWS, FeatureSet
 from neuralns.selection.look_ahead import NETWORK, LookAhead, Probes
 from neuralns.selection.policy import MOST_WIDTH
 from neuralns.selection.policy_file import Policy
@@ -34,6 +36,11 @@ torch.set_num_threads(1)
 
 _PLAYS = 8
 """How often each validation tour is played with each margin."""
+_SIMULATED = 2.5
+"""Simulations that the value network learns from, for each labelled state."""
+_VALUE_EPOCHS = 2
+_VALUE_SEED = 10**6
+"""How far the seed of its states is from that of the labelled ones."""
 
 
 @dataclass(frozen=True)
@@ -43,20 +50,21 @@ class LabelConfig:
     Attributes
     ----------
     states
-        Labelled states in all; of several seeds each learns from a half that is drawn for it.
+        Labelled states in all; of several seeds each learns from a half that is drawn for it. A network that foretells
+        what the base gains, where there is need of one, has further states of its own, and all seeds share it.
     hidden, epochs, batch, learning_rate, decay
         Of the network and its fit by AdamW; the rate falls linearly to 0.
     margins
         From which the margin is chosen, in standard deviations of the labels about their mean over the pairs.
     """
 
-    states: int = 100_000
+    states: int = 150_000
     hidden: tuple[int, ...] = (128, 64)
     epochs: int = 4
     batch: int = 256
     learning_rate: float = 0.002
     decay: float = 0.0001
-    margins: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 1.0)
+    margins: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4)
 
     def __post_init__(self) -> None:
         for name, least in (("states", 4), ("epochs", 1), ("batch", 1)):
@@ -90,13 +98,14 @@ def train_labelled(
     the cards of the policies say.
     """
     config = config or LabelConfig()
-    features = features_for(mdp.instance)
+    features = WINDOWS if mdp.instance.timed else ROUTES
     say("trying all fixed pairs ...")
     base, probes = plan_probes(mdp, samples)
     say(f"labelling {config.states} states ...")
-    made = label_states(mdp, base, probes, config.states, seeds[0], features)
+    value = None if base.exact else _value(mdp, base, features, config, seeds[0])
+    made = label_states(mdp, base, probes, config.states, seeds[0], features, value=value)
     say("fitting ...")
-    fits = _fit([made if len(seeds) == 1 else _half(made, seed) for seed in seeds], seeds, config)
+    fits = _fit([_advantages(made if len(seeds) == 1 else _half(made, seed)) for seed in seeds], seeds, config)
     random = max(1e-9, evaluate(mdp, Uniform(), tours="validate", seeds=2).reward_mean)
     # As for other networks: so much is an episode of random choices worth in the units of the outputs.
     worth = Config().reward_scale
@@ -124,14 +133,35 @@ def _half(made: Labelled, seed: int) -> Labelled:
     return Labelled(made.rows[chosen], made.labels[chosen])
 
 
-_Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+_Floats = npt.NDArray[np.float32]
 
 
-def _fit(data: Sequence[Labelled], seeds: Sequence[int], config: LabelConfig) -> list[tuple[_Layers, float]]:
+def _advantages(made: Labelled) -> tuple[_Floats, _Floats]:
+    """Return what a network that chooses pairs is to learn."""
+    return made.rows, made.labels - made.labels.mean(1, keepdims=True)
+
+
+def _value(mdp: MDP, base: Base, features: FeatureSet, config: LabelConfig, seed: int) -> Layers:
+    """Return the layers of a network that foretells what the base gains from routes on."""
+    pairs = len(mdp.portfolio.destroys) * len(mdp.portfolio.repairs)
+    states = max(4, round(_SIMULATED * config.states / pairs))
+    made = label_states(mdp, base, Probes(budget=mdp.budget), states, _VALUE_SEED + seed, features, keep_after=True)
+    assert made.after is not None
+    assert made.onward is not None
+    rows, targets = made.after.reshape(-1, made.after.shape[-1]), made.onward.reshape(-1, 1)
+    mean = float(targets.mean())
+    ((layers, scale),) = _fit([(rows, targets - np.float32(mean))], [seed], replace(config, epochs=_VALUE_EPOCHS))
+    weight, bias = layers[-1]
+    return [*layers[:-1], (weight * np.float32(scale), bias * np.float32(scale) + np.float32(mean))]
+
+
+def _fit(
+    data: Sequence[tuple[_Floats, _Floats]], seeds: Sequence[int], config: LabelConfig
+) -> list[tuple[list[tuple[_Floats, _Floats]], float]]:
     """Return the layers of each seed's network and the unit of its outputs; all seeds are fitted side by side."""
     generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
-    rows = torch.stack([torch.from_numpy(each.rows) for each in data])
-    labels = torch.stack([torch.from_numpy(each.labels - each.labels.mean(1, keepdims=True)) for each in data])
+    rows = torch.stack([torch.from_numpy(each) for each, _ in data])
+    labels = torch.stack([torch.from_numpy(each) for _, each in data])
     scales = labels.std(dim=(1, 2), keepdim=True).clamp_min(1e-9)
     labels = labels / scales
     means, spreads = rows.mean(1, keepdim=True), rows.std(1, keepdim=True) + 0.01
@@ -174,7 +204,7 @@ def _with_margin(
     base: Base,
     probes: Probes,
     features: FeatureSet,
-    layers: _Layers,
+    layers: Layers,
     unit: float,
     config: LabelConfig,
     seed: int,

@@ -2,8 +2,10 @@
 
 One round of policy improvement: the policy that is improved on, the *base*, uses the best fixed pair to the end. If
 that and the second best pair are both exact (their outcome depends on the routes alone), it uses the better of the two,
-which is known at no risk. A label of a state and a pair is what the pair and then the base gain; it is a single
-simulation, so that labels are noisy, but right on average.
+which is known at no risk. A label of a state and a pair is what the pair and then the base gain. Simulated once, labels
+are right on average, but nearly all of their variance is the luck of the base on the way to the end. Where the base
+leaves something to chance, a *value network* that has learned from some simulations what the base gains from routes on
+can take the place of the others: then the luck of one pair is left.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from neuralns.operators.contract import FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.layout import state_at, state_type
 from neuralns.routes.transfer import copy_routes, new_state
+from neuralns.selection.dense import Layers, pack_layers, run_layers
 from neuralns.selection.features import RICH, FeatureSet, write_globals
 from neuralns.selection.look_ahead import CHAIN, FIRST, Probes, write_ahead
 from neuralns.selection.selector import DESTROY
@@ -49,10 +52,16 @@ class Base:
 
 @dataclass(frozen=True)
 class Labelled:
-    """States and labels: features of the whole and simulations, and what each pair leads to."""
+    """States and labels: features of the whole and simulations, and what each pair leads to.
+
+    Where it was asked for, also the features of the whole ``after`` each pair and what the base gains from there
+    ``onward``.
+    """
 
     rows: npt.NDArray[np.float32]
     labels: npt.NDArray[np.float32]
+    after: npt.NDArray[np.float32] | None = None
+    onward: npt.NDArray[np.float32] | None = None
 
 
 def exact_pairs(mdp: MDP) -> npt.NDArray[np.bool_]:
@@ -119,39 +128,65 @@ def _blame(longs, lane, code, pair, tables):
     return lane
 
 
-_wholes = types.Array(types.int64, 1, "C")
+@compiled
+def _write_row(state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, row, place, width):
+    """Write the features of the whole and simulations; return a code of `contract`, and the pair that broke one."""
+    write_globals(state, features, DESTROY, row, place)
+    if len(chains) == 0:
+        return FINE, np.int64(0)
+    further = place + width - (1 + len(firsts)) * (FIRST + CHAIN * len(chains))
+    return write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, left, quota, row, further)
+
+
+_wholes, _floats = types.Array(types.int64, 1, "C"), types.Array(types.float32, 1, "C")
 _signature = types.int64(
     _wholes, state_type, state_type, tables_type, _wholes, types.boolean, _wholes, _wholes, _wholes, types.int64,
     types.int64, types.int64, types.Array(types.int64, 2, "C"), types.Array(types.float64, 2, "C"), _wholes,
-    types.Array(types.float32, 1, "C"), types.Array(types.float32, 2, "C"),
+    _floats, types.Array(types.float32, 2, "C"), _floats, types.Array(types.float32, 2, "C"), _floats, _wholes,
 )  # fmt: skip
 
 
 def _label(
     addresses, copy, other, tables, base, settles, chains, exact, firsts, samples, budget, features, longs, floats,
-    which, rows, labels,
+    which, rows, labels, after, onward, value, sizes,
 ):  # fmt: skip
-    """Write the rows and labels of some lanes; return −1, or the lane where a contract was broken."""
+    """Write the rows and labels of some lanes; return −1, or the lane where a contract was broken.
+
+    With ``after`` also the features after each pair and what follows; with a ``value`` network nothing is simulated to
+    the end.
+    """
     pairs, width = tables.n_destroys * tables.n_repairs, len(rows) // max(1, len(which))
+    globals_, row, scratch = len(after) // max(1, len(which) * pairs), 0, 0
+    if len(value) > 0:
+        scratch = len(value) - 2 * sizes.max()
+        row = scratch - sizes[0]
     for number in range(len(which)):
         lane = which[number]
         state = state_at(addresses[lane])
         quota, accepts, left = longs[lane, SCALE], longs[lane, ACCEPTS], longs[lane, LEFT]
-        write_globals(state, features, DESTROY, rows, number * width)
-        if len(chains) > 0:
-            further = number * width + width - (1 + len(firsts)) * (FIRST + CHAIN * len(chains))
-            code, pair = write_ahead(
-                state, copy, tables, chains, exact, firsts, samples, budget, left, quota, rows, further
-            )
-            if code != FINE:
-                return _blame(longs, lane, code, pair, tables)
+        code, broken = _write_row(
+            state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, rows, number * width,
+            width,
+        )  # fmt: skip
+        if code != FINE:
+            return _blame(longs, lane, code, broken, tables)
         word = random_word(state)
         for pair in range(pairs):
             seed_generator(copy, word)
             copy_routes(state, copy)
             set_clock(copy.status, left, longs, floats, lane)
             code = apply_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts)
-            least = np.inf
+            if code != FINE:
+                return _blame(longs, lane, code, pair, tables)
+            set_clock(copy.status, left - 1, longs, floats, lane)
+            first, least = copy.cost, np.inf
+            if len(after) > 0:
+                write_globals(copy, features, DESTROY, after, (number * pairs + pair) * globals_)
+            if len(value) > 0:
+                write_globals(copy, features, DESTROY, value, row)
+                gain = value[run_layers(value, sizes, len(sizes) - 1, row, scratch)] if left > 1 else np.float32(0.0)
+                labels[number, pair] = state.cost - first + gain
+                continue
             for index in range(len(base)):
                 end = copy
                 if len(base) > 1:
@@ -163,12 +198,54 @@ def _label(
             if code != FINE:
                 return _blame(longs, lane, code, pair, tables)
             labels[number, pair] = state.cost - least
+            onward[number, pair] = first - least
     return -1
 
 
 @cache
 def _compiled_label() -> Any:
     return compile_for(_signature, _label)
+
+
+_see_signature = types.int64(
+    _wholes, state_type, tables_type, _wholes, _wholes, _wholes, types.int64, types.int64, types.int64,
+    types.Array(types.int64, 2, "C"), _floats,
+)  # fmt: skip
+
+
+def _see(addresses, copy, tables, chains, exact, firsts, samples, budget, features, longs, rows):
+    """Write the rows of all lanes; return −1, or the lane where a contract was broken."""
+    width = len(rows) // len(addresses)
+    for lane in range(len(addresses)):
+        code, broken = _write_row(
+            state_at(addresses[lane]), copy, tables, chains, exact, firsts, samples, budget, features,
+            longs[lane, LEFT], longs[lane, SCALE], rows, lane * width, width,
+        )  # fmt: skip
+        if code != FINE:
+            return _blame(longs, lane, code, broken, tables)
+    return -1
+
+
+@cache
+def _compiled_see() -> Any:
+    return compile_for(_see_signature, _see)
+
+
+def rows_of(lanes: Lanes, probes: Probes, features: FeatureSet) -> npt.NDArray[np.float32]:
+    """Return the features of the whole and simulations from complete routes, for all lanes of one MDP."""
+    mdp, see = lanes.mdps[0], _compiled_see()
+    copy = new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale)
+    places = probes.places(mdp.portfolio, "rows")
+    rows = np.zeros(len(lanes) * (len(features.globals) + probes.width), np.float32)
+    lanes.run(
+        lambda addresses, longs, floats: see(
+            addresses, copy, mdp.portfolio.tables, *(places[key] for key in ("chains", "exact", "firsts")),
+            probes.samples, probes.budget, features.index, longs, rows,
+        ),
+        "rows",
+        copy,
+    )  # fmt: skip
+    return rows.reshape(len(lanes), -1)
 
 
 def label_states(
@@ -179,12 +256,16 @@ def label_states(
     seed: int,
     features: FeatureSet = RICH,
     see: Callable[[Lanes], npt.NDArray[np.float32]] | None = None,
+    *,
+    value: Layers | None = None,
+    keep_after: bool = False,
 ) -> Labelled:
     """Return labelled states from fresh start tours, four of each.
 
     An episode goes by the base, with some pairs drawn uniformly; after how many pairs states are labelled is drawn for
     each tour. The pairs of a state are simulated with the same random numbers, so that labels differ by more than luck.
     What ``see`` returns of all lanes, a row for each, takes the place of the features of the whole and simulations.
+    The layers of a ``value`` network take that of simulations to the end; ``keep_after`` keeps what one learns from.
     """
     rng = np.random.default_rng(named_seed("labelled states", seed))
     lanes = Lanes([mdp] * min(count, _LANES), features, observes_nodes=see is not None)
@@ -195,7 +276,8 @@ def label_states(
     chosen = [places[key] for key in ("chains", "exact", "firsts")]
     settles = base.exact and mdp.acceptance_name == "always"
     pairs, width = np.array(base.pairs, np.int64), len(features.globals) + probes.width
-    rows, labels = [], []
+    network, sizes = (np.zeros(0, np.float32), np.zeros(0, np.int64)) if value is None else pack_layers(value)[:2]
+    rows, labels, after, onward = [], [], [], []
     of_each = min(_STATES, mdp.budget)
     for _ in range(-(-count // (of_each * len(lanes)))):
         starts = [mdp.random_start(int(each)) for each in rng.integers(0, 2**62, len(lanes))]
@@ -204,24 +286,27 @@ def label_states(
         labelled = rng.permuted(order, axis=1) < of_each
         for depth in range(mdp.budget):
             which = np.flatnonzero(labelled[:, depth])
-            row, found = (
-                np.zeros(len(which) * width, np.float32),
-                np.zeros((len(which), destroys * repairs), np.float32),
-            )
+            row = np.zeros(len(which) * width, np.float32)
+            found, rest = (np.zeros((len(which), destroys * repairs), np.float32) for _ in range(2))
+            seen = np.zeros(found.size * len(features.globals) if keep_after else 0, np.float32)
             lanes.run(
-                lambda addresses, longs, floats, which=which, row=row, found=found: label(
+                lambda addresses, longs, floats, which=which, row=row, found=found, seen=seen, rest=rest: label(
                     addresses, copy, other, tables, pairs, settles, *chosen, probes.samples, probes.budget,
-                    features.index, longs, floats, which, row, found,
+                    features.index, longs, floats, which, row, found, seen, rest, network, sizes,
                 ),
                 "labels",
                 copy,
             )  # fmt: skip
             rows.append(row.reshape(len(which), width) if see is None else see(lanes)[which])
             labels.append(found)
+            if keep_after:
+                after.append(seen.reshape(len(which), destroys * repairs, -1))
+                onward.append(rest)
             drawn = rng.random(len(lanes)) < EXPLORED
             pair = np.where(drawn, rng.integers(0, destroys * repairs, len(lanes)), pairs[0])
             lanes.step(pair // repairs, observe=False)
             lanes.step(destroys + pair % repairs, observe=see is not None)
     # Rows are in the order of their depth within a batch: those beyond the count are dropped from anywhere.
     kept = np.sort(rng.permutation(sum(map(len, rows)))[:count])
-    return Labelled(np.concatenate(rows)[kept], np.concatenate(labels)[kept])
+    more = [np.concatenate(parts)[kept] for parts in (after, onward)] if keep_after else []
+    return Labelled(np.concatenate(rows)[kept], np.concatenate(labels)[kept], *more)

@@ -1,8 +1,24 @@
 """Linear layers in compiled code."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from neuralns.compiled.caching import compiled
+
+Layers = Sequence[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+"""Weights [inputs, outputs] and biases."""
+
+
+def pack_layers(layers: Layers) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64], int, int]:
+    """Return weights and biases in one array with space for `run_layers`, the sizes, and where row and space begin."""
+    weights = np.concatenate([values.ravel() for layer in layers for values in layer])
+    sizes = [layers[0][0].shape[0], *(layer[0].shape[1] for layer in layers)]
+    scratch = weights.size + sizes[0]
+    numbers = np.zeros(scratch + 2 * max(sizes), np.float32)
+    numbers[: weights.size] = weights
+    return numbers, np.array(sizes), weights.size, scratch
 
 
 @compiled
@@ -16,6 +32,22 @@ def dense(numbers, source, weights, target, inputs, outputs, rectify):
     if rectify:
         for j in range(outputs):
             y[j] = max(y[j], np.float32(0.0))
+
+
+@compiled
+def run_layers(numbers, sizes, layers, row, scratch):
+    """Run linear layers with rectifiers between them over a row; return where the outputs begin.
+
+    Weights begin at 0, each layer's followed by its biases; behind ``scratch`` there is space for the two widest.
+    """
+    weights, source, half = 0, row, (len(numbers) - scratch) // 2
+    for layer in range(layers):
+        inputs, outputs = sizes[layer], sizes[layer + 1]
+        target = scratch + (layer % 2) * half
+        dense(numbers, source, weights, target, inputs, outputs, layer + 1 < layers)
+        weights += (inputs + 1) * outputs
+        source = target
+    return source
 
 
 @compiled

@@ -44,6 +44,7 @@ from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import state_type
 from neuralns.routes.transfer import copy_routes, new_state
+from neuralns.selection.dense import pack_layers
 from neuralns.selection.features import write_globals
 from neuralns.selection.policy import (
     DEFAULT_TEMPERATURE,
@@ -267,17 +268,13 @@ class LookAhead(PolicySelector):
             for destroy in portfolio.destroys
             for repair in portfolio.repairs
         ]
-        weights = np.concatenate([values.ravel() for layer in layers for values in layer])
-        sizes = [layers[0][0].shape[0], *(layer[0].shape[1] for layer in layers)]
-        scratch = weights.size + sizes[0]
-        numbers = np.zeros(scratch + 2 * max(sizes), np.float32)
-        numbers[: weights.size] = weights
+        numbers, sizes, row, scratch = pack_layers(layers)
         most = min(instance.customers, max(MOST_REMOVED, self.made_with() or 0))
         return self.new_memory(
             temperature=self.temperature, every=self.every, turn=0, last=np.zeros(2, np.int64),
             counts=np.array([len(pairs), 0]), outputs=np.array(pairs), features=features.index, nodes=0,
-            node_width=len(features.nodes), globals=len(features.globals), layers=len(layers), sizes=np.array(sizes),
-            width=0, heads=0, nearest=0, numbers=numbers, row=weights.size, scratch=scratch,
+            node_width=len(features.nodes), globals=len(features.globals), layers=len(layers), sizes=sizes,
+            width=0, heads=0, nearest=0, numbers=numbers, row=row, scratch=scratch,
             seen=np.zeros(1, np.int64), copy=new_state(instance, 0, history=True, quota=most),
             tables=portfolio.tables, repairs=len(portfolio.repairs), most=most,
             **probes.places(portfolio, self.name),

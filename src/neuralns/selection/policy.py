@@ -16,7 +16,7 @@ from neuralns.errors import InputError
 from neuralns.operators.portfolio import Portfolio
 from neuralns.problem.instance import Instance
 from neuralns.selection.attention import attention_layer, nearest_layer, pool
-from neuralns.selection.dense import dense
+from neuralns.selection.dense import dense, run_layers
 from neuralns.selection.features import (
     FEATURE_SETS,
     FeatureSet,
@@ -324,15 +324,7 @@ def keeps(memory, phase):
 @compiled
 def forward(memory):
     """Run the layers of an MLP over the row; return where the outputs begin."""
-    numbers, weights, source = memory.numbers, 0, memory.row
-    half = (len(numbers) - memory.scratch) // 2
-    for layer in range(memory.layers):
-        inputs, outputs = memory.sizes[layer], memory.sizes[layer + 1]
-        target = memory.scratch + (layer % 2) * half
-        dense(numbers, source, weights, target, inputs, outputs, layer + 1 < memory.layers)
-        weights += (inputs + 1) * outputs
-        source = target
-    return source
+    return run_layers(memory.numbers, memory.sizes, memory.layers, memory.row, memory.scratch)
 
 
 def _choose_by_mlp(memory, state, phase):
