@@ -1,0 +1,151 @@
+"""Is it the look ahead, or the labels? Deep Q-learning over pairs of operators on the same features.
+
+    python benchmarks/ahead_dqn.py runs.csv --device cuda
+
+The cells of the paper's Table 1 with all operators in setting ``paper``, 20 customers. The network sees what that of
+`neuralns.learning.labelled` sees, the features of the whole and what simulations give, and has an output for every
+pair; but it learns by the DQN of `neuralns.learning.dqn` what follows a pair, with no labels and no margin. Rows are
+written as they come.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner, preset
+from neuralns.learning.networks import Shape
+from neuralns.mdp.evaluate import evaluate
+from neuralns.mdp.labels import plan_probes, rows_of
+from neuralns.mdp.lanes import Lanes, Tours
+from neuralns.mdp.mdp import MDP, episode_seeds, make_mdp
+from neuralns.selection.features import ROUTES
+from neuralns.selection.look_ahead import Probes
+from neuralns.selection.uniform import Uniform
+
+FIELDS = ("instance", "destroys", "seed", "steps", "lanes", "batch", "tours", "validation", "test", "seconds")
+EVERY = 500
+"""Steps between two plays of the validation tours."""
+
+
+class Pairs:
+    """Episodes in which an action is a pair of operators."""
+
+    def __init__(self, mdp: MDP, count: int, probes: Probes) -> None:
+        self.lanes, self.probes = Lanes([mdp] * count, ROUTES, observes_nodes=False), probes
+        self.destroys, self.repairs = len(mdp.portfolio.destroys), len(mdp.portfolio.repairs)
+
+    def rows(self, agents: int, device: torch.device) -> torch.Tensor:
+        """Return what the agents see, each in as many lanes."""
+        found = torch.from_numpy(rows_of(self.lanes, self.probes, ROUTES))
+        return found.view(agents, -1, found.shape[1]).to(device)
+
+    def step(self, pairs: torch.Tensor) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Apply a pair in every lane; return by how much F falls."""
+        chosen, before = pairs.cpu().numpy().reshape(-1), self.lanes.costs.copy()
+        self.lanes.step(chosen // self.repairs, observe=False)
+        self.lanes.step(self.destroys + chosen % self.repairs, observe=False)
+        return before - self.lanes.costs
+
+
+def play(learner: Learner, pairs: Pairs, tours: Tours, seed: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return the mean reward of each agent on start tours."""
+    agents, lanes = len(learner.seeds), pairs.lanes
+    each = len(lanes) // agents
+    noise, numbers = np.tile(episode_seeds(seed, each), agents), np.tile(np.arange(each), agents)
+    lanes.reset(tours, noise, numbers, observe=False)
+    while not lanes.done:
+        rows = pairs.rows(agents, learner.device)
+        mask = torch.ones(*rows.shape[:2], learner.shape.actions, dtype=torch.bool, device=learner.device)
+        pairs.step(learner.act(rows, mask, learner.node_mask, None))
+    return np.asarray((lanes.start_costs - lanes.costs).reshape(agents, each).mean(axis=1))
+
+
+def train(mdp: MDP, config: Config, seeds: list[int], device: str) -> tuple[Learner, Probes]:
+    """Train agents side by side; return them with the parameters that did best on the validation tours."""
+    _, probes = plan_probes(mdp)
+    pairs = Pairs(mdp, len(seeds) * config.lanes, probes)
+    shape = Shape(0, 0, len(ROUTES.globals) + probes.width, pairs.destroys * pairs.repairs)
+    learner = Learner(config, shape, seeds, np.ones((len(seeds), config.lanes, 1), np.int8), 0, device)
+    starts = Tours([mdp.random_start(number) for number in range(config.tours)])
+    validators, validation = Pairs(mdp, len(seeds) * 128, probes), Tours(mdp.start_tours("validate"))
+    unit = config.reward_scale / evaluate(mdp, Uniform(), tours="validate", seeds=2).reward_mean
+    best = np.full(len(seeds), -np.inf)
+    kept = {name: values.clone() for name, values in learner.online.state_dict().items()}
+    mask = torch.ones(len(seeds), config.lanes, shape.actions, dtype=torch.bool, device=learner.device)
+    step = ticks = 0
+    while step < config.steps:
+        numbers = learner.draws.words(STARTS, ticks, config.lanes) % np.uint64(config.tours)
+        words = learner.draws.words(EPISODES, ticks, config.lanes)
+        pairs.lanes.reset(starts, words.reshape(-1), numbers.astype(np.int64).reshape(-1), observe=False)
+        while not pairs.lanes.done:
+            rows = pairs.rows(len(seeds), learner.device)
+            actions = learner.act(rows, mask, learner.node_mask, None)
+            actions = learner.explore(actions, mask, ticks, learner.epsilon(step) if ticks >= mdp.budget else 1.0)
+            gains = torch.from_numpy((pairs.step(actions) * unit).astype(np.float32)).view(len(seeds), -1)
+            learner.replay.add(rows, mask, None, actions, gains.to(learner.device), pairs.lanes.done)
+            ticks += 1
+            if ticks > mdp.budget and step < config.steps:
+                learner.learn(step)
+                step += 1
+                if step % EVERY == 0:
+                    found = play(learner, validators, validation, 0)
+                    better = np.flatnonzero(found > best)
+                    best[better] = found[better]
+                    index = torch.from_numpy(better).to(learner.device)
+                    for name, values in learner.online.state_dict().items():
+                        kept[name][index] = values[index]
+                    print(f"{mdp.instance.name}: step {step}, validation {found.mean():.1f}", flush=True)
+    learner.online.load_state_dict(kept)
+    return learner, probes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--instances", default="C,R,RC")
+    parser.add_argument("--destroys", type=int, default=12)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--lanes", type=int, default=32)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--tours", type=int, default=8000)
+    parser.add_argument("--device", default="cpu")
+    given = parser.parse_args()
+    seeds = list(range(given.seeds))
+    config = replace(
+        preset("strong", "small"), features="routes", hidden=(128, 64), steps=given.steps, lanes=given.lanes,
+        batch=given.batch, tours=given.tours, n_step=1,
+    )  # fmt: skip
+    for instance in given.instances.split(","):
+        mdp = make_mdp(
+            f"{instance}101", customers=20, setting="paper", portfolio=f"paper-{given.destroys}", scale=4
+        )  # fmt: skip
+        begin = time.perf_counter()
+        learner, probes = train(mdp, config, seeds, given.device)
+        judges = Pairs(mdp, len(seeds) * 128, probes)
+        marks = [
+            np.mean([play(learner, judges, Tours(mdp.start_tours(tours)), number) for number in range(1, 7)], axis=0)
+            for tours in ("validate", "test")
+        ]
+        new = not given.output.exists()
+        with given.output.open("a", newline="") as file:
+            rows = csv.writer(file)
+            if new:
+                rows.writerow(FIELDS)
+            for seed, validation, test in zip(seeds, *marks, strict=True):
+                rows.writerow([
+                    instance, given.destroys, seed, given.steps, given.lanes, given.batch, given.tours,
+                    round(float(validation), 1), round(float(test), 1), round(time.perf_counter() - begin),
+                ])  # fmt: skip
+        print(instance, "test", round(float(marks[1].mean()), 1), flush=True)
+
+
+if __name__ == "__main__":
+    main()
