@@ -29,6 +29,26 @@ def test_a_policy_that_looks_ahead_beats_the_best_fixed_pair() -> None:
     assert not np.array_equal(first, second)
 
 
+def test_a_value_network_is_learned_where_the_base_leaves_something_to_chance() -> None:
+    few = replace(FEW, states=2000, margins=(0.0,))
+    chance = make_mdp("C101", customers=20, setting="paper", portfolio="random-node,random-route,greedy,regret-2")
+    with_one, without = (train_labelled(chance, [0], replace(few, value=value))[0] for value in (True, False))
+    assert not np.array_equal(with_one.tensors["layers.0.weight"], without.tensors["layers.0.weight"])
+    assert evaluate(chance, LookAhead(with_one, 0.0), seeds=2).reward_mean > evaluate(chance, "random").reward_mean
+    # Nothing is left to chance where the base is greedy-route: no network could tell better than simulating.
+    exact, same = (train_labelled(MDP, [0], replace(few, value=value))[0] for value in (True, False))
+    assert np.array_equal(exact.tensors["layers.0.weight"], same.tensors["layers.0.weight"])
+
+
+def test_features_can_be_chosen() -> None:
+    few = replace(FEW, states=200, margins=(0.0,))
+    for name, features in (("routes", None), ("rich", "rich")):
+        policy = train_labelled(MDP, [0], replace(few, features=features))[0]
+        assert policy.card["features"]["name"] == name
+    with pytest.raises(InputError, match="feature set 'poor' is not known"):
+        train_labelled(MDP, [0], replace(few, features="poor"))
+
+
 def test_same_seed_same_policy() -> None:
     once, again = (train_labelled(MDP, [3], replace(FEW, states=200))[3] for _ in range(2))
     assert once.card == again.card

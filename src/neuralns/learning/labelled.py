@@ -26,7 +26,7 @@ from neuralns.mdp.labels import Base, Labelled, label_states, plan_probes
 from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
 from neuralns.selection.dense import Layers
-from neuralns.selection.features import ROUTES, WINDOWS, FeatureSet
+from neuralns.selection.features import ROUTES, WINDOWS, FeatureSet, features_named
 from neuralns.selection.look_ahead import NETWORK, LookAhead, Probes
 from neuralns.selection.policy import MOST_WIDTH
 from neuralns.selection.policy_file import Policy
@@ -56,6 +56,11 @@ class LabelConfig:
         Of the network and its fit by AdamW; the rate falls linearly to 0.
     margins
         From which the margin is chosen, in standard deviations of the labels about their mean over the pairs.
+    features
+        Feature set; by default ``windows`` where time plays a part, else ``routes``.
+    value
+        Whether a network foretells what follows a pair where the base leaves something to chance; otherwise all is
+        simulated.
     """
 
     states: int = 150_000
@@ -65,6 +70,8 @@ class LabelConfig:
     learning_rate: float = 0.002
     decay: float = 0.0001
     margins: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.4)
+    features: str | None = None
+    value: bool = True
 
     def __post_init__(self) -> None:
         for name, least in (("states", 4), ("epochs", 1), ("batch", 1)):
@@ -80,6 +87,7 @@ class LabelConfig:
         return {
             "states": self.states, "hidden": list(self.hidden), "epochs": self.epochs, "batch": self.batch,
             "learning_rate": self.learning_rate, "decay": self.decay, "margins": list(self.margins),
+            "features": self.features, "value": self.value,
         }  # fmt: skip
 
 
@@ -98,11 +106,12 @@ def train_labelled(
     the cards of the policies say.
     """
     config = config or LabelConfig()
-    features = WINDOWS if mdp.instance.timed else ROUTES
+    usual = WINDOWS if mdp.instance.timed else ROUTES
+    features = usual if config.features is None else features_named(config.features)
     say("trying all fixed pairs ...")
     base, probes = plan_probes(mdp, samples)
     say(f"labelling {config.states} states ...")
-    value = None if base.exact else _value(mdp, base, features, config, seeds[0])
+    value = _value(mdp, base, features, config, seeds[0]) if config.value and not base.exact else None
     made = label_states(mdp, base, probes, config.states, seeds[0], features, value=value)
     say("fitting ...")
     fits = _fit([_advantages(made if len(seeds) == 1 else _half(made, seed)) for seed in seeds], seeds, config)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from neuralns.compiled.caching import compiled
 
-Layers = Sequence[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+Layers = Sequence[Sequence[npt.NDArray[np.float32]]]
 """Weights [inputs, outputs] and biases."""
 
 
