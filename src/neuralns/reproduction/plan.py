@@ -58,7 +58,7 @@ class Plan:
     large_tours: int = 16
     large_rollouts: int = 4
     validation_sizes: tuple[int, ...] = (30, 50, 70, 90)
-    states: int = 100_000
+    states: int = 150_000
     tuning_seeds: int = 2
     tuning_destroys: tuple[int, ...] = (5, LARGEST)
 
@@ -97,6 +97,10 @@ DQN_GRID: dict[str, dict[str, Any]] = {
     "pooled features, larger batches": {
         "preset": "strong", "network": "small", "hidden": [128, 64], "steps": 10_000, "lanes": 32, "batch": 64,
         "tours": 2000,
+    },
+    "features of routes, larger batches": {
+        "preset": "strong", "network": "small", "features": "routes", "hidden": [128, 64], "steps": 10_000, "lanes": 32,
+        "batch": 64, "tours": 2000,
     },
 }  # fmt: skip
 GAT = {"preset": "paper", "network": "gat"}

@@ -30,11 +30,12 @@ ABOUT_AGENTS = (
     "GNN+: a graph attention network of ours where instances grow, trained at 20 customers like the paper's. Its "
     "features mean the same at every size, and of its parameters those are kept that do best at 20 customers and at "
     "sizes that are in no test.",
-    "AHEAD: ours. A network that chooses pairs, learned from states labelled by simulation (one round of policy "
-    "improvement on FIXED). Where some pairs always give the same from the same routes, which is at |D| ≥ 10, it also "
-    "simulates FIXED to the end of the budget before each decision, after each of those pairs too, and sees what comes "
-    "of it; the paper's agents look at the state only. The seeds of a cell share its labelled states, and each learns "
-    "from a half of them.",
+    "AHEAD: ours. A network that chooses pairs, learned from states labelled by what each pair and then FIXED lead to "
+    "(one round of policy improvement on FIXED); where FIXED leaves something to chance, a network that has learned "
+    "from simulations tells what follows the pair. Where some pairs always give the same from the same routes, which "
+    "is at |D| ≥ 10, it also simulates FIXED to the end of the budget before each decision, after each of those pairs "
+    "too, and sees what comes of it; the paper's agents look at the state only. The seeds of a cell share its labelled "
+    "states, and each learns from a half of them.",
     "LRW: the roulette wheel learned beforehand on the training tours; RAN: uniform random selection; CRW: the classic "
     "roulette wheel, which adapts during ALNS.",
     "FIXED: the best single pair of a destroy and a repair operator, found on the training tours and always used.",
