@@ -30,6 +30,7 @@ def shortened(text: str) -> str:
     text = re.sub(r"MaxTime\(\d+\)", "MaxTime(0.2)", text)
     text = re.sub(r"--seeds \d+", "--seeds 1", text)
     text = re.sub(r" --steps \d+", "", text)
+    text = re.sub(r" --tours \d+", " --tours 16", text)
     text = re.sub(r"^(neuralns train .*)--seeds 1(.*)$", r"\1--seeds 2\2", text, flags=re.MULTILINE)
     text = re.sub(r"^(neuralns train (?!.*--controller).*)$", r"\1 --steps 40", text, flags=re.MULTILINE)
     text = re.sub(r"--minutes \d+", "--minutes 0.1", text)
