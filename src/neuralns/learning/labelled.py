@@ -83,11 +83,11 @@ class LabelConfig:
             raise InputError("a training from labelled states needs at least one margin.")
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what was set, as plain values."""
+        """Return what was set, as plain values, but for the features, which cards name by themselves."""
         return {
             "states": self.states, "hidden": list(self.hidden), "epochs": self.epochs, "batch": self.batch,
             "learning_rate": self.learning_rate, "decay": self.decay, "margins": list(self.margins),
-            "features": self.features, "value": self.value,
+            "value": self.value,
         }  # fmt: skip
 
 

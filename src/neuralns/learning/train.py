@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -118,8 +118,8 @@ def train(
         lasts.
     network
         ``mlp``, ``gat``, ``small``; ``ahead``, which learns from labelled states and looks ahead (one instance, random
-        tours, ``states`` and ``hidden`` of `neuralns.learning.labelled.LabelConfig` can be changed); or ``lrw`` for the
-        learned roulette wheel, which needs no torch.
+        tours, ``states``, ``hidden`` and all else of `neuralns.learning.labelled.LabelConfig` can be changed); or
+        ``lrw`` for the learned roulette wheel, which needs no torch.
     preset
         Where the choices left out and the configuration come from, ``strong``, ``paper`` or ``graph``.
     seeds
@@ -339,10 +339,10 @@ def _train_ahead(
     given = {name: value for name, value in changes.items() if value is not None}
     if "hidden" in given:
         given["hidden"] = tuple(given["hidden"])
+    known = [field.name for field in fields(LabelConfig)]
     for name in given:
-        if name not in LabelConfig().as_dict():
-            known = ", ".join(LabelConfig().as_dict())
-            raise InputError(f"a training from labelled states has no {name!r} to set; there are {known}.")
+        if name not in known:
+            raise InputError(f"a training from labelled states has no {name!r} to set; there are {', '.join(known)}.")
     policies = train_labelled(mdp, seeds, replace(LabelConfig(), **given), say=say, command=command, finished=True)
     tests = [evaluate(mdp, LookAhead(policy, 0.0), seeds=1).reward_mean for policy in policies.values()]
     kept = [Policy({**p.card, "test_reward": t}, p.tensors) for p, t in zip(policies.values(), tests, strict=True)]
