@@ -24,7 +24,7 @@ from neuralns.learning.networks import Shape
 from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.labels import plan_probes, rows_of
 from neuralns.mdp.lanes import Lanes, Tours
-from neuralns.mdp.mdp import MDP, episode_seeds, make_mdp
+from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, make_mdp
 from neuralns.selection.features import ROUTES
 from neuralns.selection.look_ahead import Probes
 from neuralns.selection.uniform import Uniform
@@ -74,7 +74,7 @@ def train(mdp: MDP, config: Config, seeds: list[int], device: str) -> tuple[Lear
     shape = Shape(0, 0, len(ROUTES.globals) + probes.width, pairs.destroys * pairs.repairs)
     learner = Learner(config, shape, seeds, np.ones((len(seeds), config.lanes, 1), np.int8), 0, device)
     starts = Tours([mdp.random_start(number) for number in range(config.tours)])
-    validators, validation = Pairs(mdp, len(seeds) * 128, probes), Tours(mdp.start_tours("validate"))
+    validators, validation = Pairs(mdp, len(seeds) * SET_SIZE, probes), Tours(mdp.start_tours("validate"))
     unit = config.reward_scale / evaluate(mdp, Uniform(), tours="validate", seeds=2).reward_mean
     best = np.full(len(seeds), -np.inf)
     kept = {name: values.clone() for name, values in learner.online.state_dict().items()}
@@ -94,7 +94,7 @@ def train(mdp: MDP, config: Config, seeds: list[int], device: str) -> tuple[Lear
             if ticks > mdp.budget and step < config.steps:
                 learner.learn(step)
                 step += 1
-                if step % EVERY == 0:
+                if step % EVERY == 0 or step == config.steps:
                     found = play(learner, validators, validation, 0)
                     better = np.flatnonzero(found > best)
                     best[better] = found[better]
@@ -112,9 +112,9 @@ def main() -> None:
     parser.add_argument("--instances", default="C,R,RC")
     parser.add_argument("--destroys", type=int, default=12)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--steps", type=int, default=6000)
     parser.add_argument("--lanes", type=int, default=32)
-    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--tours", type=int, default=8000)
     parser.add_argument("--device", default="cpu")
     given = parser.parse_args()
@@ -129,7 +129,7 @@ def main() -> None:
         )  # fmt: skip
         begin = time.perf_counter()
         learner, probes = train(mdp, config, seeds, given.device)
-        judges = Pairs(mdp, len(seeds) * 128, probes)
+        judges = Pairs(mdp, len(seeds) * SET_SIZE, probes)
         marks = [
             np.mean([play(learner, judges, Tours(mdp.start_tours(tours)), number) for number in range(1, 7)], axis=0)
             for tours in ("validate", "test")

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from neuralns.learning.labelled import LabelConfig, train_labelled
-from neuralns.mdp.evaluate import SelectorAgent, evaluate
+from neuralns.mdp.evaluate import evaluate
 from neuralns.mdp.mdp import make_mdp
 from neuralns.selection.look_ahead import LookAhead
 
@@ -42,8 +42,8 @@ def try_arm(cell: str, features: str, labels: str, states: int, seeds: list[int]
     agents = {seed: LookAhead(policy, 0.0) for seed, policy in policies.items()}
     rows: list[tuple[object, ...]] = []
     for seed in seeds:
-        player = SelectorAgent(lambda _, seed=seed: agents[seed], "AHEAD")  # type: ignore[misc]
-        found = evaluate(mdp, player, tours="validate", seeds=[10**6 * play + seed for play in range(1, PLAYS + 1)])
+        chance = [10**6 * play + seed for play in range(1, PLAYS + 1)]
+        found = evaluate(mdp, agents[seed], tours="validate", seeds=chance)
         rows.append((cell, features, labels, states, seed, round(float(found.reward_mean), 1), seconds))
     return rows
 

@@ -223,6 +223,7 @@ def test_ctrl_c_saves_and_resume_goes_on(monkeypatch: pytest.MonkeyPatch) -> Non
         ("--batch 0", "batch 0 must be at least 1."),
         ("--tours 0", "tours 0 must be at least 1."),
         ("--network lrw", "the learned roulette has no 'steps' to set."),
+        ("--network lrw --threads 2", "threads 2 does not go with network 'lrw', learned at once from random tours."),
         ("--setting text", "setting 'text' is not known; choose paper, distance, windows."),
         ("--portfolio book", "portfolio 'book' is not known"),
         ("--budget 0", "budget 0 must be at least 1 pair."),
@@ -273,7 +274,7 @@ def test_a_policy_whose_folder_is_gone_is_named_where_it_is(
     for module in (run, train):
         monkeypatch.setattr(module, "write_policy", write)
     Path("out").mkdir()
-    outcome = invoke("train", *SHORT, "--network", network, "-o", "out/my.policy")
+    outcome = invoke("train", *(SHORT if network == "small" else WHERE), "--network", network, "-o", "out/my.policy")
     assert outcome.code == 1
     [kept] = tmp_path.glob("neuralns-*/my.policy")
     assert outcome.stdout.splitlines()[-1].endswith(f"written to {kept}")

@@ -151,7 +151,8 @@ def test_a_policy_can_learn_with_windows() -> None:
 
 
 def test_windows_are_left_out_only_where_asked() -> None:
-    few = {**FEW, "setting": None, "network": "lrw"}
+    of_networks = ("steps", "tours", "lanes", "validate_every", "start")
+    few = {**{name: value for name, value in FEW.items() if name not in of_networks}, "setting": None, "network": "lrw"}
     assert train("R101", **few).policy.card["setting"] == "windows"
     assert train(read("R101", ignore="windows"), **few).policy.card["setting"] == "distance"
     with pytest.raises(InputError, match=r"^R101 has windows and E-n22-k4 has none: train on them apart, or"):

@@ -625,6 +625,22 @@ def test_windows_features_follow_their_formulas_also_with_customers_left_out(
         assert np.isfinite(lanes.global_features).all()
 
 
+@settings(deadline=None, max_examples=30)
+@given(timed_instances(), st.integers(0, 1000), st.data())
+def test_features_of_routes_stay_in_their_bounds_with_windows_and_customers_left_out(
+    instance: Instance, seed: int, data: st.DataObject
+) -> None:
+    assume(instance.timed)
+    lanes = Lanes([mdp_of(instance, data.draw(st.integers(1, instance.customers)))], ROUTES)
+    for view in episode(lanes, random_tours(instance, seed), seed):
+        found = lanes.global_features[0, len(RICH.globals) :].reshape(6, -1)
+        assert np.isfinite(found).all()
+        assert found[:, 0].sum() == min(6, len(view.routes))
+        assert (np.abs(found[:, 9]) <= 4).all()
+        assert (found[:, 5:8] <= 4).all()
+        assert found[:, 12].sum() <= len(view.removed) / max(1, lanes.state(0).status.quota) + 1e-6
+
+
 def test_windows_features_by_hand() -> None:
     # A line to the east with a shift of 100. Customer 1 at 10 opens at 30, so that the vehicle waits for 20; its
     # service takes 5. Customer 2 at 20 is reached at 45 and closes at 50, so that all may be 5 later; back at 65.

@@ -60,11 +60,15 @@ def train(
     ] = "strong",
     features: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What the network sees: paper, rich, windows, relative or routes."),
+        typer.Option(
+            metavar="NAME", help="What the network sees: paper, rich, windows, relative or routes; as the preset says."
+        ),
     ] = None,
     steps: Annotated[int | None, typer.Option(metavar="N", help="Gradient steps; as the preset says.")] = None,
-    batch: Annotated[int | None, typer.Option(metavar="N", help="Samples of a gradient step.")] = None,
-    tours: Annotated[int | None, typer.Option(metavar="N", help="Start tours in training.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(metavar="N", help="Samples of a gradient step; as the preset says.")
+    ] = None,
+    tours: Annotated[int | None, typer.Option(metavar="N", help="Start tours in training; as the preset says.")] = None,
     seeds: Annotated[int, typer.Option(metavar="S", help="Agents trained side by side; the best is kept.")] = 1,
     start: Annotated[
         str | None,

@@ -26,7 +26,7 @@ from neuralns.mdp.labels import Base, Labelled, label_states, plan_probes
 from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, named_seed
 from neuralns.selection.dense import Layers
-from neuralns.selection.features import ROUTES, WINDOWS, FeatureSet, features_named
+from neuralns.selection.features import RICH, ROUTES, FeatureSet, features_for, features_named
 from neuralns.selection.look_ahead import NETWORK, LookAhead, Probes
 from neuralns.selection.policy import MOST_WIDTH
 from neuralns.selection.policy_file import Policy
@@ -39,6 +39,7 @@ _PLAYS = 8
 _SIMULATED = 2.5
 """Simulations that the value network learns from, for each labelled state."""
 _VALUE_EPOCHS = 2
+"""Of its fit, in which each state comes with all pairs."""
 _VALUE_SEED = 10**6
 """How far the seed of its states is from that of the labelled ones."""
 
@@ -53,7 +54,8 @@ class LabelConfig:
         Labelled states in all; of several seeds each learns from a half that is drawn for it. A network that foretells
         what the base gains, where there is need of one, has further states of its own, and all seeds share it.
     hidden, epochs, batch, learning_rate, decay
-        Of the network and its fit by AdamW; the rate falls linearly to 0.
+        Of the network and its fit by AdamW; the rate falls linearly to 0. But for the epochs, the same holds for the
+        network that foretells.
     margins
         From which the margin is chosen, in standard deviations of the labels about their mean over the pairs.
     features
@@ -106,8 +108,10 @@ def train_labelled(
     the cards of the policies say.
     """
     config = config or LabelConfig()
-    usual = WINDOWS if mdp.instance.timed else ROUTES
-    features = usual if config.features is None else features_named(config.features)
+    if config.features is not None:
+        features = features_named(config.features)
+    else:
+        features = ROUTES if features_for(mdp.instance) is RICH else features_for(mdp.instance)
     say("trying all fixed pairs ...")
     base, probes = plan_probes(mdp, samples)
     say(f"labelling {config.states} states ...")
@@ -174,7 +178,8 @@ def _fit(
     scales = labels.std(dim=(1, 2), keepdim=True).clamp_min(1e-9)
     labels = labels / scales
     means, spreads = rows.mean(1, keepdim=True), rows.std(1, keepdim=True) + 0.01
-    rows = (rows - means) / spreads
+    # Rows are large, and these are a copy.
+    rows.sub_(means).div_(spreads)
     network = MLP(generators, rows.shape[-1], config.hidden, labels.shape[-1])
     optimiser = torch.optim.AdamW(network.parameters(), config.learning_rate, weight_decay=config.decay)
     count = rows.shape[1]

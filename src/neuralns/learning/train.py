@@ -190,6 +190,8 @@ def train(
         )
     if beyond and network in ("lrw", "ahead"):
         raise InputError(f"sizes to validate at are for gat and small, not for {network}.")
+    if network in ("lrw", "ahead"):
+        _refuse_at_once(network, resume=resume, tensorboard=tensorboard, start=start, device=device, threads=threads)
     if network == "lrw":
         for name, value in changes.items():
             if value is not None:
@@ -198,7 +200,6 @@ def train(
     if find_spec("torch") is None:
         raise InputError(f"training needs torch; install it with: {how_to_install('train')}.")
     if network == "ahead":
-        _refuse_for_ahead(resume=resume, tensorboard=tensorboard, start=start, device=device, threads=threads)
         return _train_ahead(mdps, numbers, output, command, say, changes)
     from neuralns.learning.run import run
 
@@ -313,12 +314,14 @@ def _train_wheel(
     return Trained(tuple(policies), tuple(scores), (), best, True, 0, written=tuple(written))
 
 
-def _refuse_for_ahead(**choices: Any) -> None:
-    """Refuse what has no meaning where a policy is fitted at once to states labelled on random tours."""
+def _refuse_at_once(network: str, **choices: Any) -> None:
+    """Refuse what has no meaning where a policy is learned at once from random tours."""
     usual = {"resume": False, "tensorboard": None, "device": "cpu", "threads": 1}
     for name, value in choices.items():
         if value not in ((None, "random") if name == "start" else (usual[name],)):
-            raise InputError(f"{name} {value!r} does not go with network 'ahead', fitted at once to random tours.")
+            raise InputError(
+                f"{name} {value!r} does not go with network {network!r}, learned at once from random tours."
+            )
 
 
 def _train_ahead(

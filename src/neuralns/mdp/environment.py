@@ -88,7 +88,7 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
     | `scale`      | None      | d; a fifth of the customers by default                                              |
     | `budget`     | 10        | b                                                                                   |
     | `reward`     | `"final"` | `final` or `improvement`                                                            |
-    | `features`   | None      | `paper`, `rich` or `windows`; `windows` where time plays a part, else `rich`        |
+    | `features`   | None      | a feature set by name; `windows` where time plays a part, else `rich`               |
     | `neighbours` | 10        | k                                                                                   |
     | `nodes`      | None      | N, to pad instances of different sizes to one shape                                 |
     | `tours`      | `"train"` | `train`, `validate`, `test` or `random`                                             |

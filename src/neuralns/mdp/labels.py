@@ -143,12 +143,13 @@ _signature = types.int64(
     _wholes, state_type, state_type, tables_type, _wholes, types.boolean, _wholes, _wholes, _wholes, types.int64,
     types.int64, types.int64, types.Array(types.int64, 2, "C"), types.Array(types.float64, 2, "C"), _wholes,
     _floats, types.Array(types.float32, 2, "C"), _floats, types.Array(types.float32, 2, "C"), _floats, _wholes,
+    types.int64, types.int64,
 )  # fmt: skip
 
 
 def _label(
     addresses, copy, other, tables, base, settles, chains, exact, firsts, samples, budget, features, longs, floats,
-    which, rows, labels, after, onward, value, sizes,
+    which, rows, labels, after, onward, value, sizes, row, scratch,
 ):  # fmt: skip
     """Write the rows and labels of some lanes; return −1, or the lane where a contract was broken.
 
@@ -156,10 +157,7 @@ def _label(
     the end.
     """
     pairs, width = tables.n_destroys * tables.n_repairs, len(rows) // max(1, len(which))
-    globals_, row, scratch = len(after) // max(1, len(which) * pairs), 0, 0
-    if len(value) > 0:
-        scratch = len(value) - 2 * sizes.max()
-        row = scratch - sizes[0]
+    globals_ = len(after) // max(1, len(which) * pairs)
     for number in range(len(which)):
         lane = which[number]
         state = state_at(addresses[lane])
@@ -183,9 +181,10 @@ def _label(
             if len(after) > 0:
                 write_globals(copy, features, DESTROY, after, (number * pairs + pair) * globals_)
             if len(value) > 0:
-                write_globals(copy, features, DESTROY, value, row)
-                gain = value[run_layers(value, sizes, len(sizes) - 1, row, scratch)] if left > 1 else np.float32(0.0)
-                labels[number, pair] = state.cost - first + gain
+                labels[number, pair] = state.cost - first
+                if left > 1:
+                    write_globals(copy, features, DESTROY, value, row)
+                    labels[number, pair] += value[run_layers(value, sizes, len(sizes) - 1, row, scratch)]
                 continue
             for index in range(len(base)):
                 end = copy
@@ -276,7 +275,7 @@ def label_states(
     chosen = [places[key] for key in ("chains", "exact", "firsts")]
     settles = base.exact and mdp.acceptance_name == "always"
     pairs, width = np.array(base.pairs, np.int64), len(features.globals) + probes.width
-    network, sizes = (np.zeros(0, np.float32), np.zeros(0, np.int64)) if value is None else pack_layers(value)[:2]
+    network = (np.zeros(0, np.float32), np.zeros(0, np.int64), 0, 0) if value is None else pack_layers(value)
     rows, labels, after, onward = [], [], [], []
     of_each = min(_STATES, mdp.budget)
     for _ in range(-(-count // (of_each * len(lanes)))):
@@ -292,7 +291,7 @@ def label_states(
             lanes.run(
                 lambda addresses, longs, floats, which=which, row=row, found=found, seen=seen, rest=rest: label(
                     addresses, copy, other, tables, pairs, settles, *chosen, probes.samples, probes.budget,
-                    features.index, longs, floats, which, row, found, seen, rest, network, sizes,
+                    features.index, longs, floats, which, row, found, seen, rest, *network,
                 ),
                 "labels",
                 copy,

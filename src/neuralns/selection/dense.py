@@ -18,7 +18,7 @@ def pack_layers(layers: Layers) -> tuple[npt.NDArray[np.float32], npt.NDArray[np
     scratch = weights.size + sizes[0]
     numbers = np.zeros(scratch + 2 * max(sizes), np.float32)
     numbers[: weights.size] = weights
-    return numbers, np.array(sizes), weights.size, scratch
+    return numbers, np.array(sizes, np.int64), weights.size, scratch
 
 
 @compiled

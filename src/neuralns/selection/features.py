@@ -88,8 +88,9 @@ Feature set ``routes``: that of ``rich``, and for the whole what follows of each
 customers (among equals the shortest first), all 0 where there are fewer. Here move_i and where i would go, its *goal*,
 are found over the places beside those of the 10 nearest customers of i that are on another route with room. *First*
 are the customers that a removal of the route begins with, d of them at most: stay_i is the cost of the cheapest place
-for i on what is then left of its route, and leave_i = (cost of the cheapest place on another route − stay_i) / u, from
-−4 to 4. Lengths alone count in stay_i; leave_i is −4 if nothing is left of the route, 4 if there is no other.
+for i on what is then left of its route, and leave_i = (cost of the cheapest of those places − stay_i) / u, from −4 to
+4. Lengths alone count in stay_i; leave_i is −4 if nothing is left of the route, 4 if there is no such place. The goal
+of a removed customer is on any route.
 
 =================  =======================================================
 ``there``          1
@@ -104,7 +105,7 @@ for i on what is then left of its route, and leave_i = (cost of the cheapest pla
 ``leave``          mean leave of the first customers
 ``drawn``          customers of the six with a negative move whose goal it is / d
 ``goal``           customers of the six whose goal it is / n
-``waiting``        removed customers whose cheapest place is on it / d
+``waiting``        removed customers whose goal it is / d
 =================  =======================================================
 
 Feature set ``windows``: that of ``rich``, then what follows, all from 0 to 1. T is the length of the shift, times are
