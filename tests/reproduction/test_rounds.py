@@ -36,7 +36,7 @@ def names(jobs: Sequence[Job]) -> list[str]:
 
 def test_the_first_round_tries_every_choice_on_every_instance_in_every_setting() -> None:
     jobs = tuning_jobs(EXPERIMENTS, FULL)
-    assert Counter(job.kind for job in jobs) == {"tune-dqn": 2 * 3, "tune-wheels": 2 * 3 * 2}
+    assert Counter(job.kind for job in jobs) == {"tune-dqn": 2 * len(DQN_GRID), "tune-wheels": 2 * 3 * 2}
     assert len(set(names(jobs))) == len(jobs)
     wheels = [job.settings for job in jobs if job.kind == "tune-wheels"]
     assert {(job["setting"], job["instance"], job["destroys"]) for job in wheels} == set(
