@@ -83,7 +83,7 @@ def test_every_table_has_its_columns_and_every_cell(whole: Path) -> None:
         "large.csv": instances * 5,
         "scale.csv": instances * 3 * 4,
         "temperature.csv": settings * instances * 2 * 2,
-        "tuning.csv": settings * (12 + 12 + 3),
+        "tuning.csv": settings * (12 + 12 + 4),
     }
     assert {name: len(found) for name, found in rows.items()} == counts
     assert sum(row["chosen"] == "True" for row in rows["tuning.csv"]) == settings * 3
@@ -182,7 +182,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture
 def begun(whole: Path, tmp_path: Path) -> None:
-    """The first 18 jobs, which are the longer ones, are done already."""
+    """The first 20 jobs, which are the longer ones, are done already."""
     lines = (whole / JOBS).read_text().splitlines(keepends=True)
     entries = [json.loads(line) for line in lines]
     done = [
@@ -191,7 +191,7 @@ def begun(whole: Path, tmp_path: Path) -> None:
         or (entry.get("job", "").startswith("dqn-") and entry["settings"]["destroys"] == LARGEST
             and entry["settings"]["scale"] == SCALE)
     ]  # fmt: skip
-    assert len(done) == 18
+    assert len(done) == 20
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / JOBS).write_text("".join([lines[0], *done]))
 
@@ -204,7 +204,7 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
     running: Running, whole: Path, tmp_path: Path
 ) -> None:
-    running.wait_for("20/36 ")
+    running.wait_for("22/38 ")
     assert len(running.group()) >= 3
     begin = time.monotonic()
     os.killpg(running.process.pid, signal.SIGINT)
@@ -212,7 +212,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
     assert time.monotonic() - begin < 10
     folder = tmp_path / "mine"
     kept = len(results_in(folder))
-    assert 20 <= kept < 36
+    assert 22 <= kept < 38
     assert (outcome.code, outcome.stdout) == (130, "")
     *lines, last = outcome.stderr.splitlines()
     assert last == f"stopped; {kept} jobs are kept in mine/{JOBS}. The same command goes on from there."
@@ -222,7 +222,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
 
     again = spawn("reproduce", "temperature", "--quick", "--out", "mine")
     assert again.code == 0, again.stderr
-    assert told(again) == [f"{number}/36" for number in range(kept + 1, 37)]
+    assert told(again) == [f"{number}/38" for number in range(kept + 1, 39)]
     assert results_in(folder).items() <= results_in(whole).items()
     assert (folder / "temperature.csv").read_bytes() == (whole / "temperature.csv").read_bytes()
     assert not (folder / "table1.csv").exists()
@@ -230,7 +230,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_to_the_same_end(
 
 @linux_only
 def test_a_killed_run_leaves_results_but_no_process_behind(running: Running, tmp_path: Path) -> None:
-    running.wait_for("1/36 ")
+    running.wait_for("1/38 ")
     running.process.kill()
     assert running.end().code == -signal.SIGKILL
     wait_until(lambda: not running.group(), 10)
@@ -261,13 +261,13 @@ def test_results_have_a_folder_by_default() -> None:
 def test_every_job_is_told_of_in_a_few_words() -> None:
     lines = invoke("reproduce", "all", "--quick", "--workers", 1).stderr.splitlines()
     for words in (
-        "1/117  tune-dqn paper  0 s",
-        "4/117  tune-wheels paper C |D|=12  0 s",
-        "13/117  gat paper C  0 s",
+        "1/119  tune-dqn paper  0 s",
+        "5/119  tune-wheels paper C |D|=12  0 s",
+        "15/119  gat paper C  0 s",
     ):
         assert words in lines
     for words in (r"graph paper C", r"dqn paper C \|D\|=2", r"dqn paper RC \|D\|=12 d=10", r"large paper C"):
-        assert any(re.fullmatch(rf"\d+/117  {words}  0 s", line) for line in lines), words
+        assert any(re.fullmatch(rf"\d+/119  {words}  0 s", line) for line in lines), words
 
 
 @pytest.mark.usefixtures("played")
