@@ -274,7 +274,9 @@ def test_what_attention_reaches() -> None:
 def test_what_a_dqn_on_the_features_of_looking_ahead_reaches() -> None:
     rows = rows_in("benchmarks/results/learning/ahead-dqn.csv")
     means = [np.mean([float(row["test"]) for row in rows if row["instance"] == instance]) for instance in INSTANCES]
-    found = row_of("docs/paper.md", "DQN on the features of AHEAD ([runs](../benchmarks/results/learning/ahead-dqn.csv))")
+    found = row_of(
+        "docs/paper.md", "DQN on the features of AHEAD ([runs](../benchmarks/results/learning/ahead-dqn.csv))"
+    )
     assert [float(figure) for figure in found] == pytest.approx(means, abs=0.0501)
 
 
