@@ -31,8 +31,8 @@ def reproduce(
 ) -> None:
     """Do the paper's experiments again: tables as CSV, and a report that sets them beside the published ones.
 
-    A run that was stopped goes on where it was when it is called again. The whole takes an hour and a quarter
-    on two cores.
+    A run that was stopped goes on where it was when it is called again. The whole takes one to two hours on
+    two cores.
 
     Examples:
 

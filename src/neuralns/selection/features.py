@@ -565,6 +565,15 @@ def _rank_routes(state):
 
 
 @compiled
+def _rank_of(state, slot, count):
+    """Return the rank of a slot among those that `_rank_routes` noted, or −1."""
+    for rank in range(count):
+        if state.columns[rank] == slot:
+            return rank
+    return -1
+
+
+@compiled
 def _stay(state, customer, rest):
     """Return the least length that a customer adds to what is left of its route from some customer on."""
     if rest == 0:
@@ -611,12 +620,12 @@ def _write_routes(state, quota, shortest_slot, out, base):
                     leave += _MOST_MOVE
                 else:
                     leave += max(-_MOST_MOVE, min(_MOST_MOVE, (best - stay) / state.unit))
-            for other in range(count):
-                if state.columns[other] == goal:
-                    there = base + other * _ROUTE_WIDTH
-                    out[there + R_GOAL] += 1.0 / state.customers
-                    if move < 0.0:
-                        out[there + R_DRAWN] += 1.0 / quota
+            rank_of_goal = _rank_of(state, goal, count)
+            if rank_of_goal >= 0:
+                there = base + rank_of_goal * _ROUTE_WIDTH
+                out[there + R_GOAL] += 1.0 / state.customers
+                if move < 0.0:
+                    out[there + R_DRAWN] += 1.0 / quota
             number += 1
             node = state.successor[node]
         out[place + R_MOVES], out[place + R_MOVE] = negative / quota, total / size
@@ -624,9 +633,9 @@ def _write_routes(state, quota, shortest_slot, out, base):
         out[place + R_LEAVES], out[place + R_LEAVE] = leaves / quota, leave / first
     for index in range(state.n_removed):
         _, goal = _elsewhere(state, state.removed[index], _NEAR)
-        for other in range(count):
-            if state.columns[other] == goal:
-                out[base + other * _ROUTE_WIDTH + R_WAITING] += 1.0 / quota
+        rank_of_goal = _rank_of(state, goal, count)
+        if rank_of_goal >= 0:
+            out[base + rank_of_goal * _ROUTE_WIDTH + R_WAITING] += 1.0 / quota
 
 
 @compiled
