@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +35,25 @@ def test_a_file_that_does_not_run_is_refused(tmp_path: Path, name: str, content:
         (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=sentence):
         run_python_file(tmp_path / name)
+
+
+def test_a_file_can_import_the_modules_beside_it_as_they_are_now(tmp_path: Path) -> None:
+    """Also after an edit, and where another folder has a module of the same name."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text("from beside_mine import value")
+    found = []
+    for folder, value in (("a", 1), ("b", 2), ("a", 333)):
+        (tmp_path / folder / "beside_mine.py").write_text(f"value = {value}")
+        found.append(run_python_file(tmp_path / folder / "mine.py").value)
+    assert found == [1, 2, 333]
+    assert str(tmp_path / "a") not in sys.path
+
+
+def test_an_edit_in_the_same_second_and_of_the_same_size_counts(tmp_path: Path) -> None:
+    found = []
+    for value in (1, 2):
+        (tmp_path / "mine.py").write_text(f"value = {value}")
+        os.utime(tmp_path / "mine.py", (1, 1))
+        found.append(run_python_file(tmp_path / "mine.py").value)
+    assert found == [1, 2]

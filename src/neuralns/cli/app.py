@@ -14,6 +14,7 @@ from neuralns.cli import (
     check,
     check_operator,
     compare,
+    compile,
     episode,
     evaluate,
     generate,
@@ -43,6 +44,7 @@ app.command("check")(check.check)
 app.command("check-operator")(check_operator.check_operator)
 app.command("operators")(operators.operators)
 app.command("instances")(instances.instances)
+app.command("compile")(compile.compile)
 app.command("generate")(generate.generate)
 app.command("compare")(compare.compare)
 app.command("train")(train.train)

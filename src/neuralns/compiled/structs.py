@@ -70,8 +70,9 @@ class StructType(types.Type):  # type: ignore[misc]
             if isinstance(kind, types.Array):
                 self.words += kind.ndim
                 self.dtypes[field] = as_dtype(kind.dtype)
+        told = (f"{field}: {kind.key if isinstance(kind, StructType) else kind}" for field, kind in self.fields.items())
         # Asked for at every call from Python.
-        self._key = f"{name}({', '.join(f'{field}: {kind}' for field, kind in self.fields.items())})"
+        self._key = f"{name}({', '.join(told)}; {', '.join(sorted(self.constants))})"
         super().__init__(name=name)
 
     @property

@@ -3,31 +3,62 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
 from neuralns.errors import InputError, NeuralnsError
 
+_siblings: set[str] = set()
+"""Names of modules that came from folders of users' files."""
+
 
 def run_python_file(path: str | os.PathLike[str]) -> ModuleType:
-    """Run a user's Python file and return it as a module; one that fails is refused by its name."""
+    """Run a user's Python file and return it as a module; one that fails is refused by its name.
+
+    It can import the modules beside it, as a program can; they are run anew with each file.
+    """
     source = Path(path).resolve()
     if not source.is_file():
         raise InputError(f"{path}: cannot be read (no such file).")
+    if source.suffix != ".py":
+        raise InputError(f"{path}: is not a Python file.")
     # The full path is part of the name, so that two files of one name do not meet.
     name = f"neuralns_user_{source.stem}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, source)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path}: is not a Python file.")
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(source)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        # Not by an import, which would take a file of the same size and second for the same.
+        code = compile(source.read_bytes(), str(source), "exec")
+        with _importing_from(source.parent):
+            exec(code, vars(module))
     except NeuralnsError:
         raise
     except Exception as error:
         raise InputError(f"{path}: fails when run ({type(error).__name__}: {error}).") from None
     return module
+
+
+@contextmanager
+def _importing_from(folder: Path) -> Iterator[None]:
+    """Let modules of a folder be imported, none of them from before, and none of another folder's in their place."""
+    for name in _siblings & {path.stem for path in folder.iterdir()}:
+        for loaded in [each for each in sys.modules if each.partition(".")[0] == name]:
+            del sys.modules[loaded]
+    before = set(sys.modules)
+    importlib.invalidate_caches()
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+        for name in sys.modules.keys() - before:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file is not None and Path(file).is_relative_to(folder):
+                _siblings.add(name.partition(".")[0])

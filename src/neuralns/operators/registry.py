@@ -160,7 +160,7 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callabl
         if len(own) > MOST_PARAMETERS:
             raise OperatorError(f"operator {name!r} has {len(own)} parameters; {MOST_PARAMETERS} at most.")
         known = _registry.get(name)
-        if known is not None and not _same_place(known.function, function):
+        if known is not None and not _may_replace(known.function, function):
             raise OperatorError(f"operator {name!r} is registered already, in {inspect.getfile(known.function)}.")
         parameters = tuple((key, float(value)) for key, value in own.items())
         _registry[name] = Operator(name, phase, kind, function, uses_history, parameters)
@@ -169,8 +169,11 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callabl
     return decorate
 
 
-def _same_place(one: Callable[..., None], other: Callable[..., None]) -> bool:
-    return (one.__code__.co_filename, one.__qualname__) == (other.__code__.co_filename, other.__qualname__)
+def _may_replace(known: Callable[..., None], function: Callable[..., None]) -> bool:
+    """Return whether a function is another version of a known one: from the same place, or typed at a prompt again."""
+    typed = known.__module__ == function.__module__ == "__main__"
+    place = (known.__code__.co_filename, known.__qualname__)
+    return typed or place == (function.__code__.co_filename, function.__qualname__)
 
 
 def operators() -> tuple[Operator, ...]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, SupportsIndex
 
-from neuralns.errors import InputError
+from neuralns.errors import GivenUpError, InputError
+from neuralns.problem.patience import NoAnswerError, patience
 
 
 class RouteTotals(NamedTuple):
@@ -80,13 +81,24 @@ class RouteCost:
     def __call__(self, totals: RouteTotals) -> float:
         """Return the cost of a route with these totals."""
         try:
-            value = self.function(totals)
+            if self.is_own:
+                with patience():
+                    value = self.function(totals)
+            else:
+                value = self.function(totals)
             number = math.nan if value is None else float(value)
+        except NoAnswerError:
+            raise GivenUpError(str(self)) from None
         except Exception as error:
             raise InputError(f"{self} fails for {_shown(totals)} ({type(error).__name__}: {error}).") from None
         if not math.isfinite(number):
             raise InputError(f"{self} gives {value} for {_shown(totals)}, but must give a finite number.")
         return number
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a function of the user's, not a ready-made one."""
+        return self.parameters is None
 
     def __str__(self) -> str:
         return f"route cost {self.name!r:.60}"

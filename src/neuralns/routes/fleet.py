@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.calls import address_of
+from neuralns.compiled.fingerprint import fingerprint
 from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError
 from neuralns.problem.fleet import Group, VehicleType
@@ -221,9 +221,18 @@ def _own_cost(cost: RouteCost) -> int:
     return address_of(_compiled_cost(str(cost), cost.function))
 
 
-@cache
+_costs: dict[tuple[Any, ...], Any] = {}
+
+
 def _compiled_cost(what: str, function: Callable[[RouteTotals], float]) -> Any:
-    inner = compiled(function, error_model="python", kept=False)
+    key = what, function, fingerprint(function)
+    if key not in _costs:
+        _costs[key] = _compile_cost(what, function)
+    return _costs[key]
+
+
+def _compile_cost(what: str, function: Callable[[RouteTotals], float]) -> Any:
+    inner = compiled(function, error_model="python")
 
     def call(distance, duration, load, stops, vehicle):
         cost = float(inner(RouteTotals(distance, duration, load, stops, vehicle)))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from neuralns.compiled.calls import address_of
 from neuralns.compiled.clock import HAS_COUNTER
-from neuralns.compiled.failures import catching, said
+from neuralns.compiled.failures import catching, is_own, said
 from neuralns.compiled.structs import Struct
 from neuralns.errors import GivenUpError, InputError, NeuralnsError
 from neuralns.operators.contract import FINE, broken_contract
@@ -97,6 +97,11 @@ class Progress:
         """Gap of the best cost to the best known one in per cent."""
         known = self.instance.best_known
         return None if known is None or known <= 0 or self.unserved else gap_between(self.best, known)
+
+
+def own_costs(instance: Instance) -> str | None:
+    """Return the names of the costs of the user's own, as sentences name them; None if there are none."""
+    return " or ".join(str(cost) for cost in instance.route_costs or () if cost.is_own) or None
 
 
 class Search:
@@ -198,7 +203,13 @@ class Search:
         """Return which function was called last, or is meant, as sentences name it."""
         setup = self.setup
         number = int(self._status.running) if running is None else running
-        return called(number, setup.portfolio, setup.selector.name, setup.acceptance, setup.stop.rules)
+        who = called(number, setup.portfolio, setup.selector.name, setup.acceptance, setup.stop.rules)
+        costs = own_costs(setup.instance)
+        if costs is None:
+            return who
+        # Operators ask for the costs of routes all the time.
+        operators = {f"operator {entry.name!r}" for entry in setup.portfolio.operators if is_own(entry.function)}
+        return f"{who} or {costs}" if who in operators else costs
 
     def _note_failure(self, said: str) -> None:
         """Take note of an exception in a compiled function; the fault ends the segment."""

@@ -25,7 +25,7 @@ from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_for
 from neuralns.search.stopping import MaxTime, Stop
-from neuralns.search.supervision import Supervised, has_own_functions
+from neuralns.search.supervision import Supervised, has_own_functions, watch_start
 from neuralns.search.trials import Trials
 from neuralns.selection.default import AUTO, default_selector
 from neuralns.selection.fixed import fixed_pairs
@@ -175,16 +175,19 @@ def solve(
     with Interrupts() as interrupts:
         clock = Clock() if clock is None else clock
         begin = clock()
-        setup = make_setup(
+        setup = watch_start(
             instance,
-            stop,
-            selector,
-            operators,
-            scale=quotas,
-            acceptance=acceptance,
-            initial=initial,
-            seed=start_seed,
-            fewest_vehicles=fewest,
+            lambda: make_setup(
+                instance,
+                stop,
+                selector,
+                operators,
+                scale=quotas,
+                acceptance=acceptance,
+                initial=initial,
+                seed=start_seed,
+                fewest_vehicles=fewest,
+            ),
         )
         trace = Trace(operators.names)
         listeners = tuple(callbacks)
@@ -208,7 +211,7 @@ def solve(
             hook = None if on_best is None else lambda search: tell_best(search.best(), search.progress())
 
             def start(hook: Callable[[Search], object] | None) -> Search:
-                return Search(setup, search_seeds[0], begin, hook, clock)
+                return watch_start(instance, lambda: Search(setup, search_seeds[0], begin, hook, clock))
 
             with Supervised(start, hook) as supervised:
                 search = supervised.search

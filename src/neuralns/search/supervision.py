@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from neuralns.compiled.caching import CompilationCount
 from neuralns.compiled.failures import is_own
 from neuralns.errors import GivenUpError
+from neuralns.problem.instance import Instance
 from neuralns.search import interrupt
-from neuralns.search.search import Search
+from neuralns.search.search import Search, own_costs
 from neuralns.search.setup import Setup
 from neuralns.selection.controller import Controller
 from neuralns.selection.in_python import PythonSelector
@@ -43,6 +45,7 @@ def has_own_functions(setup: Setup) -> bool:
     functions += [rule.function for rule in setup.stop.rules]
     if issubclass(selector, Controller):
         functions += [selector.control, selector.observe, selector.begin]
+    functions += [cost.function for cost in setup.instance.route_costs or () if cost.is_own]
     return selector is PythonSelector or any(map(is_own, functions))
 
 
@@ -142,10 +145,23 @@ class Supervised:
             self._on_best(search)
 
 
-def watch(works: Sequence[Callable[[], Found]], moves: Callable[[], object], called: Callable[[], str]) -> list[Found]:
+def watch_start(instance: Instance, work: Callable[[], Found]) -> Found:
+    """Do what comes before a search, in a thread of its own if costs of the user's own are asked for in it."""
+    costs = own_costs(instance)
+    if costs is None:
+        return work()
+    with CompilationCount() as compilations:
+        (found,) = watch([work], lambda: compilations.count, lambda: costs, max(STUCK, 0.01 * instance.customers))
+    return found
+
+
+def watch(
+    works: Sequence[Callable[[], Found]], moves: Callable[[], object], called: Callable[[], str], stuck: float = STUCK
+) -> list[Found]:
     """Do compiled works, each in a thread of its own, and return what they do; one that gets stuck is given up.
 
-    ``moves`` returns something else whenever anything has moved, ``called`` which function was called last.
+    ``moves`` returns something else whenever anything has moved, ``called`` which function was called last; nothing
+    moves for so many seconds in one that is ``stuck``.
     """
     found: SimpleQueue[tuple[int, Found | BaseException]] = SimpleQueue()
 
@@ -166,7 +182,7 @@ def watch(works: Sequence[Callable[[], Found]], moves: Callable[[], object], cal
             now, at = time.perf_counter(), moves()
             if at != last:
                 last, moved = at, now
-            patience = HURRIED_PATIENCE if interrupt.hurried() else PATIENCE if interrupt.leaving() else STUCK
+            patience = HURRIED_PATIENCE if interrupt.hurried() else PATIENCE if interrupt.leaving() else stuck
             if now - moved >= patience:
                 raise GivenUpError(called()) from None
         except KeyboardInterrupt:
