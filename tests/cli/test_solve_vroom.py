@@ -104,7 +104,9 @@ def test_what_is_not_understood_is_refused_unless_lenient(day: Path, tmp_path: P
     assert target.read_text() == before
     outcome = invoke("solve", day, *SHORT, "--output", target, "--lenient")
     assert outcome.code == 0
-    assert f"{day}: what is not understood is left out: 'breaks' of vehicle 1." in outcome.stderr
+    note = f"{day}: what is not understood is left out: 'breaks' of vehicle 1."
+    assert note in outcome.stderr
+    assert json.loads(target.read_text())["summary"]["notes"] == [note]
     assert invoke("solve", day, *SHORT, "--ignore", "breaks").code == 0
 
 

@@ -114,6 +114,7 @@ def read_request(body: bytes, limits: Limits) -> Request:
         else:
             instance, text = instance_from_text(name, text, ignore), None
     if vroom is not None:
+        check_matrices(vroom, limits)
         instance, text = vroom.instance, None
         for key in changes:
             raise InputError(f"instance: {key!r} does not go with VROOM's JSON, which says it itself.")
@@ -167,6 +168,12 @@ def check_size(instance: Instance, limits: Limits) -> None:
     if len(instance.unservable) == instance.customers:
         first = next(iter(instance.unservable.values()))
         raise InputError(f"{instance.name}: no customer can be served; of customer 1, {first}.")
+
+
+def check_matrices(problem: VroomProblem, limits: Limits) -> None:
+    """Refuse VROOM's JSON whose matrices do not say all, where the server requires them."""
+    if limits.require_matrices and problem.straight is not None:
+        raise InputError(f"{problem.instance.name}: {problem.straight}, and this server requires them.")
 
 
 def read_options(given: Any, limits: Limits) -> Options:

@@ -31,7 +31,7 @@ from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import WAITING, Facts, Job
 from neuralns.studio.request import offered_selectors
-from neuralns.studio.vroom import code_of
+from neuralns.studio.vroom import code_of, notes_header
 
 ALIVE_SECONDS = 15.0
 """Time after which listeners are told that there is nothing to tell."""
@@ -108,7 +108,7 @@ def _add_vroom(app: FastAPI, jobs: Jobs) -> None:
             # VROOM answers any fault of the input by this status.
             status = 400 if error.status == 422 else error.status
             return JSONResponse({"code": code_of(status), "error": error.sentence}, status, error.headers)
-        return _json(job.answer)
+        return _json(job.answer, notes_header(job.answer["summary"]["notes"]))
 
 
 async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
@@ -263,9 +263,9 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         return Response(made["content"], media_type="application/json")
 
 
-def _json(content: Facts) -> Response:
+def _json(content: Facts, headers: dict[str, str] | None = None) -> Response:
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), media_type="application/json")
+    return Response(text.encode(), media_type="application/json", headers=headers)
 
 
 def _begun(jobs: Jobs, job: Job) -> Facts:

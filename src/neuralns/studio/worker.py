@@ -56,7 +56,7 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
         name=instance.name,
         options=asdict(options),
         instance=describe_instance(request),
-        notes=[str(note.message) for note in notes],
+        notes=[*(request.vroom.notes if request.vroom else ()), *(str(note.message) for note in notes)],
     )
     while line.order()["do"] != "go":
         pass

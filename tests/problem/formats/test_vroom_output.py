@@ -29,7 +29,7 @@ def test_an_answer_has_all_that_one_of_vroom_has() -> None:
     assert vroom_answer(problem, Solution(problem.instance, [[1, 2]])) == {
         "code": 0,
         "generator": "neuralns",
-        "summary": {"cost": 5461, "routes": 1, "unassigned": 0, "duration": 5461, "priority": 0, **never},
+        "summary": {"cost": 5461, "routes": 1, "unassigned": 0, "duration": 5461, "priority": 0, **never, "notes": []},
         "unassigned": [],
         "routes": [
             {

@@ -42,6 +42,8 @@ class VroomProblem:
         A number for each node: nodes at the same place have the same one, so that there is no setup between them.
     whole
         Whether the input's times are whole seconds, so that those of the answer are.
+    straight
+        What matrices do not say and great circles stand in for, in words; None if they say all.
     notes
         Sentences that whoever gave the input should know.
     """
@@ -54,6 +56,7 @@ class VroomProblem:
     distances: tuple[Floats | None, ...]
     sites: npt.NDArray[np.int64]
     whole: bool
+    straight: str | None
     notes: tuple[str, ...]
 
 
@@ -108,11 +111,11 @@ def read_vroom(
         raise InputError(f"{source}: there is no job or shipment that a vehicle could serve.")
     layout = _Layout(source, stated, [task for request in served for task in request], kinds, speed or SPEED)
     measures = [layout.measure(kind, vehicles[0].id) for kind, vehicles in kinds.items()]
-    if layout.straight:
-        profiles = " and ".join(map(repr, sorted(layout.straight)))
+    straight = layout.straight
+    if straight is not None:
         notes.append(
-            f"{source}: no matrices are given for profile {profiles}, so distances are great circles, travelled at "
-            f"{layout.speed:g} km/h; VROOM asks a routing server for them."
+            f"{source}: {straight}, so distances are great circles, travelled at {layout.speed:g} km/h; VROOM asks a "
+            "routing server for them."
         )
     with naming(source):
         instance = _instance(source, stated, served, kinds, layout, measures)
@@ -128,6 +131,7 @@ def read_vroom(
         tuple(measure.metres for measure in measures),
         layout.sites,
         all(float(time).is_integer() for time in times) and all((table % 1 == 0).all() for table in tables),
+        straight,
         tuple(notes),
     )
 
@@ -179,9 +183,21 @@ class _Layout:
         setup = np.array([0.0, *(task.setup for task in tasks), *nothing])
         self.setup: Floats = np.where(self.sites[:, None] != self.sites[None, :], setup[None, :], 0.0)
         self.service: Floats = np.array([0.0, *(task.service for task in tasks), *nothing])
-        self.straight: set[str] = set()
+        self.missing: set[tuple[str, str]] = set()
         self.tables: dict[tuple[str, str], Floats] = {}
         self.profiles: dict[tuple[object, ...], Profile] = {}
+
+    @property
+    def straight(self) -> str | None:
+        """What matrices do not say, in words."""
+        without = sorted({profile for profile, _ in self.missing if not self.stated.matrices.get(profile)})
+        parts = [f"no matrices are given for profile {' and '.join(map(_quoted, without))}"] if without else []
+        parts += [
+            f"matrices have no {what} of profile {_quoted(profile)}"
+            for profile, what in sorted(self.missing)
+            if profile not in without
+        ]
+        return ", and ".join(parts) or None
 
     def key(self, place: Place | None) -> object:
         """Return what tells a place from others."""
@@ -219,7 +235,7 @@ class _Layout:
         known = [place for place in self.places if place is not None]
         given = self.stated.matrices.get(profile, {}).get(what)
         if given is None:
-            self.straight.add(profile)
+            self.missing.add((profile, what))
             # Whole seconds, as from a routing server; a metre takes the same time everywhere.
             seconds = np.rint(3600 / self.speed * great_circle(*self._degrees(profile, user)))
             table = self.speed / 3.6 * seconds if what == "distances" else seconds
@@ -383,6 +399,10 @@ def _instance(
         skills=skills or None,
         names=[names[0], *(task.name for task in tasks), *names[1:]],
     )
+
+
+def _quoted(profile: str) -> str:
+    return f"{profile!r:.40}"
 
 
 def _called(numbers: Sequence[int]) -> str:

@@ -50,7 +50,7 @@ def vroom_answer(problem: VroomProblem, solution: Solution) -> dict[str, Any]:
     return {
         "code": 0,
         "generator": GENERATOR,
-        "summary": summary | {"violations": []},
+        "summary": summary | {"violations": [], "notes": list(problem.notes)},
         "unassigned": [
             {"id": task.id, "type": task.kind, **task.place.written(), **_described(task.description)}
             for task in missing
