@@ -117,6 +117,81 @@ def test_jobs_have_the_same_notes(server: Served) -> None:
     assert server.get(f"/jobs/{begun['id']}/download/vroom")["summary"]["notes"] == begun["notes"]
 
 
+def test_a_search_starts_from_steps(server: Served) -> None:
+    vehicles: list[dict[str, Any]] = [{"id": number, "start": DEPOT, "end": DEPOT} for number in (1, 2)]
+    vehicles[1]["steps"] = [{"type": "start"}, {"type": "job", "id": 9}, {"type": "job", "id": 7}, {"type": "end"}]
+    stated = {**PROBLEM, "vehicles": vehicles}
+    answer = server.client.post("/", json={**stated, "options": {"l": 0}}).json()
+    assert [(route["vehicle"], [step.get("id") for step in route["steps"][1:-1]]) for route in answer["routes"]] == [
+        (2, [9, 7])
+    ]
+    job = server.solved({"vroom": stated}, iterations=0)
+    assert (job["best"]["routes"], job["result"]["initial_cost"]) == ([[2, 1]], job["result"]["cost"])
+    vehicles[0]["steps"] = [{"type": "job", "id": 7}]
+    answer = server.client.post("/", json=stated)
+    assert (answer.status_code, answer.json()["error"]) == (
+        400,
+        "the request: steps of vehicle 2: job 7 is in steps twice.",
+    )
+
+
+def test_answers_say_how_long_they_took(server: Served) -> None:
+    plain, drawn = (
+        server.client.post("/", json={**PROBLEM, "options": {"l": 0.3, "g": lines}}).json()["summary"]
+        for lines in (False, True)
+    )
+    assert plain["computing_times"].keys() == {"loading", "solving"}
+    assert drawn["computing_times"].keys() == {"loading", "solving", "routing"}
+    assert 300 <= plain["computing_times"]["solving"] < 5000
+    job = server.solved({"vroom": PROBLEM}, time=0.3)
+    times = server.get(f"/jobs/{job['id']}/download/vroom")["summary"]["computing_times"]
+    assert times["solving"] == round(1000 * job["result"]["runtime"])
+
+
+SHEET = "name,x,y,demand\ndepot,0,0,\nA,1,1,1\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "sentence"),
+    [
+        (
+            "/",
+            {**PROBLEM, "colour": "red"},
+            "the request: 'colour' of the problem is not supported yet; 'lenient' of the options goes on without.",
+        ),
+        (
+            "/jobs",
+            {"instance": {"vroom": {**PROBLEM, "colour": "red"}}},
+            "vroom: 'colour' of the problem is not supported yet; 'ignore' of the instance (colour) goes on without.",
+        ),
+        (
+            "/jobs",
+            {"instance": {"file": "a--b.csv", "text": SHEET.replace("demand", "colour")}},
+            "a--b.csv: column 'colour' is not supported yet; 'ignore' of the instance (colour) goes on without.",
+        ),
+        (
+            "/jobs",
+            {"instance": {"file": "shop.csv", "text": SHEET}},
+            "shop.csv: demands are given, but no capacity.",
+        ),
+        (
+            "/jobs",
+            {"instance": {"file": "shop.csv", "text": SHEET.replace("x,y", "note,id"), "capacity": 9}},
+            "shop.csv: columns 'x' and 'y' or 'lat' and 'lon' are missing.",
+        ),
+        (
+            "/jobs",
+            {"instance": {"file": "my.vrp", "text": "NAME: my\nTYPE: TOUR\nDIMENSION: 2\nNODE_COORD_SECTION\n1 0 0\n"}},
+            "my.vrp, line 2: problem type 'TOUR' is not supported, only ",
+        ),
+    ],
+)
+def test_refusals_name_options_of_the_call(server: Served, path: str, content: Any, sentence: str) -> None:
+    found = server.client.post(path, json=content).json()["error"]
+    assert found == sentence or (not sentence.endswith(".") and found.startswith(sentence))
+    assert "--ignore" not in found
+
+
 def test_problems_that_are_too_large_have_a_code_of_their_own(server: Served) -> None:
     with server.limited(customers=1):
         answer = server.client.post("/", json=PROBLEM)

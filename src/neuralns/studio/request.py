@@ -76,7 +76,8 @@ class Request:
     """What to solve, and how.
 
     ``text`` is that of a spreadsheet, whose latitudes and longitudes the instance no longer has, and ``ignore`` its
-    columns to go on without. ``geometry`` says whether an answer in VROOM's form has the lines of its routes.
+    columns to go on without. ``geometry`` says whether an answer in VROOM's form has the lines of its routes, and
+    ``seconds`` how long it took.
     """
 
     instance: Instance
@@ -85,6 +86,7 @@ class Request:
     text: str | None = None
     ignore: tuple[str, ...] = ()
     geometry: bool = False
+    seconds: Mapping[str, float] | None = None
 
 
 def read_request(body: bytes, limits: Limits) -> Request:

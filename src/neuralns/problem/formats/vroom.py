@@ -20,6 +20,7 @@ from neuralns.problem.formats.text import FilePath, naming, parts_ignored, refus
 from neuralns.problem.formats.vroom_input import ANY_TIME, Kind, Place, Task, Vehicle, VroomInput, Window, parse_vroom
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import Instance
+from neuralns.problem.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class VroomProblem:
         Whether the input's times are whole seconds, so that those of the answer are.
     straight
         What matrices do not say and great circles stand in for, in words; None if they say all.
+    start
+        The routes of the vehicles' steps, to start a search from; None where there are none.
     notes
         Sentences that whoever gave the input should know.
     """
@@ -57,6 +60,7 @@ class VroomProblem:
     sites: npt.NDArray[np.int64]
     whole: bool
     straight: str | None
+    start: Solution | None
     notes: tuple[str, ...]
 
 
@@ -85,9 +89,10 @@ def read_vroom(
     """
     if speed is not None and not 0 < speed < inf:
         raise InputError(f"speed {speed:g} must be a number of km/h above 0.")
-    for part in parts_ignored((ignore,) if isinstance(ignore, str) else ignore):
+    ignore = (ignore,) if isinstance(ignore, str) else ignore
+    for part in parts_ignored(ignore):
         raise InputError(f"{source}: {part} cannot be left out of VROOM's JSON.")
-    stated = parse_vroom(source, content)
+    stated = parse_vroom(source, content, "steps" in {key.casefold() for key in ignore})
     notes = []
     if not lenient:
         refuse_unsupported(source, stated.unknown, ignore)
@@ -119,6 +124,7 @@ def read_vroom(
         )
     with naming(source):
         instance = _instance(source, stated, served, kinds, layout, measures)
+    start = _start(source, instance, layout.tasks, kinds)
     times = [time for task in layout.tasks for time in (task.setup, task.service, *sum(task.windows, ()))]
     times += [time for kind in kinds for time in kind.shift if time < inf]
     tables = [table for profile in stated.matrices.values() for table in profile.values()]
@@ -132,6 +138,7 @@ def read_vroom(
         layout.sites,
         all(float(time).is_integer() for time in times) and all((table % 1 == 0).all() for table in tables),
         straight,
+        start,
         tuple(notes),
     )
 
@@ -139,7 +146,10 @@ def read_vroom(
 def read_vroom_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
     """Read an instance from the text of a file with VROOM's input; what should be known of it becomes warnings."""
     problem = read_vroom(text, source=path, ignore=ignore)
-    for note in problem.notes:
+    notes = problem.notes
+    if problem.start is not None:
+        notes += (f"{path}: steps of vehicles are where a search starts, and no part of an instance.",)
+    for note in notes:
         warnings.warn(note, InputWarning, stacklevel=2)
     return problem.instance
 
@@ -384,7 +394,8 @@ def _instance(
             "openings": {node: spans for node, spans in openings.items() if len(spans) > 1} or None,
             "service": layout.service,
         }
-    if any(task.priority for task in tasks):
+    # Where not all can be served, a shipment is two tasks, and more than a job.
+    if any(task.priority for task in tasks) or (shipments and len(shipments) < len(requests)):
         parts["prizes"] = _prizes(requests, nodes, _dearest(fleet, [own, *others]))
     skills = {node: task.skills for node, task in enumerate(tasks, 1) if task.skills}
     depots = [node for node in range(nodes) if not 1 <= node <= len(tasks)]
@@ -399,6 +410,29 @@ def _instance(
         skills=skills or None,
         names=[names[0], *(task.name for task in tasks), *names[1:]],
     )
+
+
+def _start(
+    source: FilePath, instance: Instance, tasks: Sequence[Task], kinds: dict[Kind, list[Vehicle]]
+) -> Solution | None:
+    """Return the routes that the steps of vehicles say; as VROOM does, such as break a rule are refused."""
+    nodes = {task.name: node for node, task in enumerate(tasks, 1)}
+    routes: list[tuple[Vehicle, list[int], int]] = []
+    for kind, vehicles in enumerate(kinds.values()):
+        for vehicle in vehicles:
+            for name in vehicle.steps:
+                if name not in nodes:
+                    raise InputError(f"{source}: steps of vehicle {vehicle.id}: no vehicle can serve {name}.")
+            if vehicle.steps:
+                routes.append((vehicle, [nodes[name] for name in vehicle.steps], kind))
+    if not routes:
+        return None
+    found = Solution(instance, [route for _, route, _ in routes], [kind for _, _, kind in routes])
+    if found.broken_rules():
+        for vehicle, route, kind in routes:
+            for fault in Solution(instance, [route], [kind]).broken_rules():
+                raise InputError(f"{source}: steps of vehicle {vehicle.id}: {fault}")
+    return found.checked(f"{source}: steps of vehicles")
 
 
 def _quoted(profile: str) -> str:
