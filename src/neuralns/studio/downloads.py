@@ -93,3 +93,4 @@ _FORMATS: dict[str, tuple[str, Maker]] = {
     "timetable": ("application/json", _timetable),
 }
 FORMATS = tuple(_FORMATS)
+MEDIA_TYPES = {name: kind for name, (kind, _) in _FORMATS.items()} | {"trace": "text/csv"}
