@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help solve test check fuzz controller bench reproduce docs dist format clean
+.PHONY: help solve test client check fuzz controller bench reproduce docs dist format clean
 
 help:  ## Show what there is to make.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,13 @@ solve: $(VENV)/.made-solve  ## Solve a bundled instance for 10 s; routes and a p
 
 test: $(VENV)/.made  ## Run the tests.
 	@$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# The tool that makes clients wants an older typer, and so an environment of its own.
+CLIENT := out/client/bin
+client: $(VENV)/.made  ## Make a client of the service from its description, and try it.
+	@test -x $(CLIENT)/openapi-python-client || ($(PYTHON) -m venv out/client && $(CLIENT)/python -m pip install --quiet \
+	  --disable-pip-version-check 'openapi-python-client>=0.29')
+	@PATH="$(CURDIR)/$(CLIENT):$$PATH" $(BIN)/python -m pytest tests/studio/test_client.py
 
 check: $(VENV)/.made  ## Check style and types.
 	@$(BIN)/ruff check .

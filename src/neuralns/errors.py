@@ -9,6 +9,25 @@ class InputError(NeuralnsError, ValueError):
     """A file, name or value given by the user cannot be used."""
 
 
+class AdvisedError(InputError):
+    """An input that cannot be used as it is, but with an option of the command line.
+
+    Attributes
+    ----------
+    fault, advice
+        What is wrong, and which options help; together the sentence. The server has options of its own.
+    keys
+        What to go on without, where that is the advice.
+    """
+
+    def __init__(self, fault: str, advice: str, keys: tuple[str, ...] = ()) -> None:
+        super().__init__(fault, advice, keys)
+        self.fault, self.advice, self.keys = fault, advice, keys
+
+    def __str__(self) -> str:
+        return f"{self.fault}; {self.advice}."
+
+
 class OperatorError(NeuralnsError, ValueError):
     """An operator does not keep its contract; the sentence names the operator."""
 

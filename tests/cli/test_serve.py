@@ -65,3 +65,13 @@ def test_limits_are_checked() -> None:
     assert invoke("serve", "--max-megabytes", "nan").refusal() == "limit bytes nan must be above 0."
     refusal = invoke("serve", "--max-seconds", 5, "--default-seconds", 6).refusal()
     assert refusal == "limit default_seconds 6 must not be above limit seconds 5."
+
+
+@pytest.mark.parametrize("command", ["serve", "studio"])
+def test_matrices_may_be_required(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(
+        "neuralns.studio.running.run_server", lambda host, port, limits, **_: asked.append(limits.require_matrices)
+    )
+    assert invoke(command).code == invoke(command, "--require-matrices").code == 0
+    assert asked == [False, True]

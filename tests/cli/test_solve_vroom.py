@@ -104,8 +104,34 @@ def test_what_is_not_understood_is_refused_unless_lenient(day: Path, tmp_path: P
     assert target.read_text() == before
     outcome = invoke("solve", day, *SHORT, "--output", target, "--lenient")
     assert outcome.code == 0
-    assert f"{day}: what is not understood is left out: 'breaks' of vehicle 1." in outcome.stderr
+    note = f"{day}: what is not understood is left out: 'breaks' of vehicle 1."
+    assert note in outcome.stderr
+    assert json.loads(target.read_text())["summary"]["notes"] == [note]
     assert invoke("solve", day, *SHORT, "--ignore", "breaks").code == 0
+
+
+def test_a_search_starts_from_the_steps_of_vehicles(day: Path, tmp_path: Path) -> None:
+    target, second = tmp_path / "answer.json", DAY["vehicles"][1]
+    steps = [{"type": "job", "id": number} for number in (30, 10)]
+    day.write_text(json.dumps(DAY | {"vehicles": [DAY["vehicles"][0], second | {"steps": steps}]}))
+    found = invoke("solve", day, "--iterations", 0, "--quiet", "--output", target, "--json").json
+    assert found["routes"] == [[3, 1]]
+    answer = json.loads(target.read_text())
+    assert [route["vehicle"] for route in answer["routes"]] == [2]
+    assert answer["unassigned"] == [{"id": 20, "type": "job", "location_index": 2}]
+    # What the steps leave out is inserted.
+    assert invoke("solve", day, *SHORT, "--output", target).code == 0
+    summary = json.loads(target.read_text())["summary"]
+    assert (summary["cost"], summary["unassigned"]) == (80, 0)
+    assert summary["computing_times"].keys() == {"loading", "solving"}
+    assert invoke("solve", day, *SHORT, "--initial", "savings").refusal() == (
+        "day: steps of vehicles say what to start from, and so does --initial savings; --ignore steps goes on without "
+        "them."
+    )
+    assert invoke("solve", day, *SHORT, "--initial", "savings", "--ignore", "steps").code == 0
+    outcome = invoke("batch", day, "--iterations", 50, "--output", tmp_path / "rows.csv")
+    assert outcome.code == 1
+    assert "steps of vehicles say what to start from, but many instances start from savings" in outcome.stdout
 
 
 @pytest.mark.filterwarnings("default::neuralns.errors.InputWarning")

@@ -196,7 +196,7 @@ def test_fifty_at_once_are_answered_or_told_to_wait(server: Served) -> None:
 @pytest.mark.parametrize("name", ["bytes", "seconds", "jobs", "memory"])
 def test_limits_must_be_above_nothing(name: str) -> None:
     with pytest.raises(ValueError, match=rf"limit {name} 0 must be above 0\."):
-        Limits(**{name: 0})
+        Limits(**{name: 0})  # type: ignore[arg-type]
 
 
 def test_limits_must_be_numbers_that_go_together() -> None:

@@ -119,6 +119,11 @@ def batch(
     def read(file: str) -> Problem:
         source = reading.read(file)
         choice.check(source.instance)
+        if source.vroom is not None and source.vroom.start is not None:
+            raise InputError(
+                f"{file}: steps of vehicles say what to start from, but many instances start from {initial}; "
+                "--ignore steps goes on without them."
+            )
         return Problem(source.instance, choice.portfolio_for(source.instance), source.write)
 
     recipe = Recipe(

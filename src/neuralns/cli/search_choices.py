@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,17 +28,29 @@ from neuralns.selection.selector import Selector, new_memory_of
 
 @dataclass(frozen=True)
 class Source:
-    """An instance, and what it is in VROOM's JSON if it came from there."""
+    """An instance, what it is in VROOM's JSON if it came from there, and the seconds that took to read."""
 
     instance: Instance
     vroom: VroomProblem | None
+    seconds: float = 0.0
 
-    def write(self, solution: Solution, path: str) -> None:
-        """Write routes as the file name says; JSON in the form of the instance."""
+    def write(self, solution: Solution, path: str, seconds: float | None = None) -> None:
+        """Write routes as the file name says; JSON in the form of the instance, with how long the search took."""
         if self.vroom is not None and Path(path).suffix.lower() == ".json":
-            write_vroom_answer(self.vroom, solution, path)
+            took = None if seconds is None else {"loading": self.seconds, "solving": seconds}
+            write_vroom_answer(self.vroom, solution, path, took)
         else:
             write_solution(solution, path)
+
+    def start(self, initial: str | None) -> Solution | str:
+        """Return what to start from: what an option says, else the steps of VROOM's JSON, else savings."""
+        steps = None if self.vroom is None else self.vroom.start
+        if steps is not None and initial is not None:
+            raise InputError(
+                f"{self.instance.name}: steps of vehicles say what to start from, and so does --initial {initial}; "
+                "--ignore steps goes on without them."
+            )
+        return steps or initial or "savings"
 
 
 class Reading:
@@ -78,9 +91,10 @@ class Reading:
 
     def read(self, source: str) -> Source:
         """Read an instance from a file, or take a bundled one."""
+        begun = time.perf_counter()
         vroom = self._read_vroom(source)
         if vroom is not None:
-            return Source(vroom.instance, vroom)
+            return Source(vroom.instance, vroom, time.perf_counter() - begun)
         if self._lenient:
             raise InputError(f"{source}: --lenient is for VROOM's JSON, which this is not.")
         instance = read_problem(source, *self._changes, *self._tables)

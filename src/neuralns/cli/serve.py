@@ -20,6 +20,9 @@ MaxJobs = Annotated[int | None, typer.Option(metavar="N", help="Searches at a ti
 MaxWaiting = Annotated[int | None, typer.Option(metavar="N", help="Searches that wait in line; 20 by default.")]
 MaxWorkers = Annotated[int | None, typer.Option(metavar="N", help="Processes of one search; the cores by default.")]
 MaxMemory = Annotated[float | None, typer.Option(metavar="GB", help="Memory of each process; 4 by default.")]
+RequireMatrices = Annotated[
+    bool, typer.Option("--require-matrices", help="Refuse VROOM's JSON without matrices: no straight lines.")
+]
 Keep = Annotated[Path | None, typer.Option(metavar="DIR", help="Keep finished searches there, not for an hour only.")]
 Tiles = Annotated[str | None, typer.Option(metavar="URL", help="Map tiles for the page, with {z}, {x} and {y}.")]
 
@@ -41,6 +44,7 @@ def serve(
     max_waiting: MaxWaiting = None,
     max_workers: MaxWorkers = None,
     max_memory: MaxMemory = None,
+    require_matrices: RequireMatrices = False,
     keep: Keep = None,
     tiles: Tiles = None,
 ) -> None:
@@ -55,7 +59,15 @@ def serve(
     from neuralns.studio.running import run_server
 
     limits = make_limits(
-        max_seconds, default_seconds, max_customers, max_megabytes, max_jobs, max_waiting, max_workers, max_memory
+        max_seconds,
+        default_seconds,
+        max_customers,
+        max_megabytes,
+        max_jobs,
+        max_waiting,
+        max_workers,
+        max_memory,
+        require_matrices=require_matrices,
     )
     run_server(
         host,
@@ -78,6 +90,8 @@ def make_limits(
     waiting: int | None,
     workers: int | None,
     memory: float | None,
+    *,
+    require_matrices: bool,
 ) -> Limits:
     """Return the limits that options give; defaults for those left out."""
     from neuralns.studio.limits import Limits
@@ -92,6 +106,7 @@ def make_limits(
         "waiting": waiting,
         "workers": workers,
         "memory": _bytes(memory, 2**30),
+        "require_matrices": require_matrices,
     }
     stated = {name: value for name, value in given.items() if value is not None}
     if seconds is not None and default_seconds is None:

@@ -46,8 +46,9 @@ def solve(
     speed: options.Speed = None,
     lenient: options.Lenient = False,
     initial: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="Start from savings, insertion, random, or a solution file.")
-    ] = "savings",
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="Start from savings (default), insertion, random, or a solution file."),
+    ] = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the routes: .sol, .json or .csv.")
     ] = None,
@@ -127,9 +128,10 @@ def solve(
                 raise InputError(f"{target}: this command reads or writes that file already; choose another name.")
             check(target)
             taken.add(os.path.realpath(target))
-    if initial not in ("savings", "insertion", "random"):
+    if initial not in (None, "savings", "insertion", "random"):
         for problem in problems:
             initial_solution(problem, initial)
+    starts = [each.start(initial) for each in read]
 
     aims: dict[str, Any] = {} if objective is None else {"objective": objective}
     messages = plain_console(stderr=True)
@@ -140,7 +142,7 @@ def solve(
     for problem in problems:
         announce_unservable(messages, problem)
     with announce_compilation(messages):
-        for problem, source in zip(problems, read, strict=True):
+        for problem, source, start in zip(problems, read, starts, strict=True):
             with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
                 result = solve(
                     problem,
@@ -149,7 +151,7 @@ def solve(
                     portfolio=choice.portfolio_for(problem),
                     seed=seed,
                     scale=quotas,
-                    initial=initial,
+                    initial=start,
                     workers=workers,
                     callbacks=[display.update],
                     **aims,
@@ -159,7 +161,7 @@ def solve(
                 raise InputError(f"{problem.name}: the search ended with {faults[0]}")
             # Routes first: they are what the time was spent on.
             for what, pattern, write in (
-                ("routes", output, partial(source.write, result.best)),
+                ("routes", output, partial(source.write, result.best, seconds=result.runtime)),
                 ("trace", trace, result.trace.to_csv),
                 ("picture", plot, partial(_draw, result)),
                 ("timetable", plot_timetable, partial(_draw_timetable, result)),

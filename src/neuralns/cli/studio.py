@@ -19,6 +19,7 @@ def studio(
     max_waiting: serve.MaxWaiting = None,
     max_workers: serve.MaxWorkers = None,
     max_memory: serve.MaxMemory = None,
+    require_matrices: serve.RequireMatrices = False,
     keep: serve.Keep = None,
     tiles: serve.Tiles = None,
 ) -> None:
@@ -33,7 +34,15 @@ def studio(
     from neuralns.studio.running import run_server
 
     limits = serve.make_limits(
-        max_seconds, None, max_customers, max_megabytes, max_jobs, max_waiting, max_workers, max_memory
+        max_seconds,
+        None,
+        max_customers,
+        max_megabytes,
+        max_jobs,
+        max_waiting,
+        max_workers,
+        max_memory,
+        require_matrices=require_matrices,
     )
 
     def started(address: str) -> None:

@@ -30,7 +30,7 @@ def make_download(request: Request, solution: Solution, name: str) -> tuple[str,
 def _vroom(request: Request, solution: Solution) -> str:
     if request.vroom is None:
         raise InputError(f"{solution.instance.name}: did not come as VROOM's JSON, so there is no answer of that form.")
-    return vroom_answer_text(request.vroom, solution)
+    return vroom_answer_text(request.vroom, solution, request.seconds)
 
 
 def _geojson(request: Request, solution: Solution) -> str:
@@ -93,3 +93,4 @@ _FORMATS: dict[str, tuple[str, Maker]] = {
     "timetable": ("application/json", _timetable),
 }
 FORMATS = tuple(_FORMATS)
+MEDIA_TYPES = {name: kind for name, (kind, _) in _FORMATS.items()} | {"trace": "text/csv"}

@@ -126,6 +126,7 @@ class Guard:
                 "access-control-allow-origin": origin,
                 "access-control-allow-headers": "authorization, content-type, last-event-id",
                 "access-control-allow-methods": "GET, POST, DELETE",
+                "access-control-expose-headers": "x-neuralns-notes, retry-after",
                 "vary": "origin",
             }
         return [(name.encode(), value.encode("latin-1", "replace")) for name, value in found.items()]

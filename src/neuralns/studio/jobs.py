@@ -257,7 +257,7 @@ class Jobs:
         if job.best is None:
             raise RefusedError(409, "this search has found nothing yet.")
         solution = {key: job.best[key] for key in ("routes", "vehicles")}
-        order = {"task": "make", "changes": job.changes, "solution": solution, "format": name}
+        order = {"task": "make", "changes": job.changes, "solution": solution, "format": name, "seconds": job.seconds}
         return await self._makers.make(order, self.limits, job.body)
 
     async def _watch(self) -> None:

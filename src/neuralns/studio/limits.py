@@ -36,6 +36,8 @@ class Limits:
         How long what a finished search has found is kept.
     kept_bytes
         Most bytes that finished searches take together; the oldest are forgotten first.
+    require_matrices
+        Whether VROOM's JSON without matrices is refused; else great circles stand in for roads.
     """
 
     bytes: int = 16 << 20
@@ -49,10 +51,11 @@ class Limits:
     memory: int = 4 << 30
     keep_seconds: float = 3600.0
     kept_bytes: int = 256 << 20
+    require_matrices: bool = False
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not value > 0 and not (name == "waiting" and value == 0):
+            if not value > 0 and not (name in ("waiting", "require_matrices") and value == 0):
                 raise InputError(f"limit {name} {value} must be above 0.")
             if value >= LARGEST:
                 raise InputError(f"limit {name} {value} is too large.")
@@ -63,5 +66,5 @@ class Limits:
 
     def told(self) -> dict[str, Any]:
         """Return what clients are told of."""
-        names = ("seconds", "default_seconds", "customers", "bytes", "jobs", "waiting", "workers")
+        names = ("seconds", "default_seconds", "customers", "bytes", "jobs", "waiting", "workers", "require_matrices")
         return {name: getattr(self, name) for name in names}

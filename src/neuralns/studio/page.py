@@ -46,7 +46,8 @@ def listing(schema: dict[str, Any]) -> str:
             parts.append(f"<ul>{''.join(given)}</ul>" if given else "")
             body = facts.get("requestBody", {}).get("content", {}).get("application/json")
             if body is not None:
-                parts.append(f"<pre>{escape(json.dumps(body, indent=2))}</pre>")
+                whole = _whole(body, schema["components"]["schemas"])
+                parts.append(f"<pre>{escape(json.dumps(whole, indent=2))}</pre>")
     version = escape(schema["info"]["version"])
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
@@ -54,3 +55,12 @@ def listing(schema: dict[str, Any]) -> str:
         f"<p>All that this server offers; for programs, the same as <a href=/openapi.json>openapi.json</a>.</p>"
         f"{''.join(parts)}"
     )
+
+
+def _whole(part: Any, named: dict[str, Any]) -> Any:
+    """Return a part of a schema with those parts in it that it names."""
+    if isinstance(part, dict):
+        if "$ref" in part:
+            return _whole(named[part["$ref"].rpartition("/")[2]], named)
+        return {key: _whole(value, named) for key, value in part.items()}
+    return [_whole(each, named) for each in part] if isinstance(part, list) else part

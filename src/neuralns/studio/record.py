@@ -95,6 +95,12 @@ class Job:
         return self.state in ENDED
 
     @property
+    def seconds(self) -> float:
+        """How long it has searched, as far as it has told."""
+        told = self.result["runtime"] if self.result else self.progress["time"] if self.progress else 0.0
+        return float(told or 0.0)
+
+    @property
     def bytes(self) -> int:
         """About how much memory it takes."""
         routes = sum(len(each.packed) + 500 for each in self.improvements.values())

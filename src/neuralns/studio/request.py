@@ -76,7 +76,8 @@ class Request:
     """What to solve, and how.
 
     ``text`` is that of a spreadsheet, whose latitudes and longitudes the instance no longer has, and ``ignore`` its
-    columns to go on without. ``geometry`` says whether an answer in VROOM's form has the lines of its routes.
+    columns to go on without. ``geometry`` says whether an answer in VROOM's form has the lines of its routes, and
+    ``seconds`` how long it took.
     """
 
     instance: Instance
@@ -85,6 +86,7 @@ class Request:
     text: str | None = None
     ignore: tuple[str, ...] = ()
     geometry: bool = False
+    seconds: Mapping[str, float] | None = None
 
 
 def read_request(body: bytes, limits: Limits) -> Request:
@@ -114,6 +116,7 @@ def read_request(body: bytes, limits: Limits) -> Request:
         else:
             instance, text = instance_from_text(name, text, ignore), None
     if vroom is not None:
+        check_matrices(vroom, limits)
         instance, text = vroom.instance, None
         for key in changes:
             raise InputError(f"instance: {key!r} does not go with VROOM's JSON, which says it itself.")
@@ -167,6 +170,12 @@ def check_size(instance: Instance, limits: Limits) -> None:
     if len(instance.unservable) == instance.customers:
         first = next(iter(instance.unservable.values()))
         raise InputError(f"{instance.name}: no customer can be served; of customer 1, {first}.")
+
+
+def check_matrices(problem: VroomProblem, limits: Limits) -> None:
+    """Refuse VROOM's JSON whose matrices do not say all, where the server requires them."""
+    if limits.require_matrices and problem.straight is not None:
+        raise InputError(f"{problem.instance.name}: {problem.straight}, and this server requires them.")
 
 
 def read_options(given: Any, limits: Limits) -> Options:

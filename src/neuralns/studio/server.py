@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Query, Request
+from fastapi import Path as Format
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
@@ -31,7 +32,7 @@ from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import WAITING, Facts, Job
 from neuralns.studio.request import offered_selectors
-from neuralns.studio.vroom import code_of
+from neuralns.studio.vroom import code_of, notes_header
 
 ALIVE_SECONDS = 15.0
 """Time after which listeners are told that there is nothing to tell."""
@@ -63,13 +64,21 @@ def make_app(limits: Limits | None = None, access: Access | None = None, folder:
         yield
         jobs.close()
 
-    app = FastAPI(title="neuralns", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="neuralns",
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
+    )
     app.state.jobs = jobs
     _answer_errors(app)
     page.add_to(app)
     _add_vroom(app, jobs)
     _add_jobs(app, jobs, access)
     _add_findings(app, jobs)
+    schema.describe(app, access.token is not None)
     return Guard(app, access)
 
 
@@ -93,11 +102,16 @@ def _answer_errors(app: FastAPI) -> None:
 
 
 def _add_vroom(app: FastAPI, jobs: Jobs) -> None:
-    @app.get("/health", summary="Whether the server is there")
+    @app.get("/health", summary="Whether the server is there", response_model=None)
     async def health() -> Facts:
         return {}
 
-    @app.post("/", summary="Solve a problem in VROOM's JSON and wait for the answer", openapi_extra=schema.VROOM)
+    @app.post(
+        "/",
+        summary="Solve a problem in VROOM's JSON and wait for the answer",
+        openapi_extra=schema.VROOM,
+        responses=schema.SOLVED,
+    )
     async def solve(request: Request) -> Response:
         try:
             job = await jobs.submit(await read_body(request, jobs.limits), "vroom")
@@ -108,7 +122,7 @@ def _add_vroom(app: FastAPI, jobs: Jobs) -> None:
             # VROOM answers any fault of the input by this status.
             status = 400 if error.status == 422 else error.status
             return JSONResponse({"code": code_of(status), "error": error.sentence}, status, error.headers)
-        return _json(job.answer)
+        return _json(job.answer, notes_header(job.answer["summary"]["notes"]))
 
 
 async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
@@ -127,7 +141,12 @@ async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
 def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
     """Add what begins, steers and ends jobs."""
 
-    @app.get("/api/about", summary="What this server is, allows and offers")
+    @app.get(
+        "/api/about",
+        summary="What this server is, allows and offers",
+        response_model=None,
+        responses=schema.gives("About"),
+    )
     async def about() -> Facts:
         return {
             "version": __version__,
@@ -141,34 +160,45 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
             "tiles": access.tiles,
         }
 
-    @app.post("/jobs", status_code=201, summary="Begin a search", openapi_extra=schema.JOB)
+    @app.post(
+        "/jobs",
+        status_code=201,
+        summary="Begin a search",
+        openapi_extra=schema.JOB,
+        response_model=None,
+        responses=schema.gives("JobBegun", 400, 408, 413, 422, 429, status=201),
+    )
     async def submit(request: Request) -> Facts:
         job = await jobs.submit(await read_body(request, jobs.limits))
         return _begun(jobs, job)
 
-    @app.get("/jobs", summary="All searches, the newest first")
+    listing = schema.gives("JobBrief", listed=True)
+
+    @app.get("/jobs", summary="All searches, the newest first", response_model=None, responses=listing)
     async def listed() -> list[Facts]:
         return jobs.listed()
 
-    @app.get("/jobs/{name}", summary="Where a search stands, and its best routes so far")
+    told, steered = schema.gives("JobState", 404), schema.gives("JobState", 404, 409)
+
+    @app.get("/jobs/{name}", summary="Where a search stands, and its best routes so far", responses=told)
     async def state(name: str) -> Response:
         job = await jobs.get(name)
         job.be_seen()
         return _json(jobs.told(job))
 
-    @app.delete("/jobs/{name}", summary="End a search, return its best, and forget it")
+    @app.delete("/jobs/{name}", summary="End a search, return its best, and forget it", responses=told)
     async def delete(name: str) -> Response:
         job = await jobs.get(name)
         await jobs.forget(job)
         return _json(jobs.told(job))
 
-    @app.post("/jobs/{name}/pause", summary="Let a search stand still; that time does not count")
+    @app.post("/jobs/{name}/pause", summary="Let a search stand still; that time does not count", responses=steered)
     async def pause(name: str) -> Response:
         job = await jobs.get(name)
         jobs.order(job, "pause")
         return _json(jobs.told(job))
 
-    @app.post("/jobs/{name}/resume", summary="Let it go on")
+    @app.post("/jobs/{name}/resume", summary="Let it go on", responses=steered)
     async def resume(name: str) -> Response:
         job = await jobs.get(name)
         # An order to pause may be on its way, so whoever searches is told as well.
@@ -176,7 +206,12 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
             jobs.order(job, "resume")
         return _json(jobs.told(job))
 
-    @app.post("/jobs/{name}/slow", summary="Tell of every iteration, one after the other", openapi_extra=schema.SLOW)
+    @app.post(
+        "/jobs/{name}/slow",
+        summary="Tell of every iteration, one after the other",
+        openapi_extra=schema.SLOW,
+        responses=schema.gives("JobState", 400, 404, 408, 409, 413, 422),
+    )
     async def slow(name: str, request: Request) -> Response:
         pace = (await _object(request, jobs)).get("pace", 0.5)
         if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 <= pace <= SLOWEST_PACE:
@@ -185,13 +220,13 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         jobs.order(job, "slow", pace=pace)
         return _json(jobs.told(job))
 
-    @app.post("/jobs/{name}/fast", summary="Search at full speed again")
+    @app.post("/jobs/{name}/fast", summary="Search at full speed again", responses=steered)
     async def fast(name: str) -> Response:
         job = await jobs.get(name)
         jobs.order(job, "fast")
         return _json(jobs.told(job))
 
-    @app.post("/jobs/{name}/stop", summary="End a search; its best is kept")
+    @app.post("/jobs/{name}/stop", summary="End a search; its best is kept", responses=told)
     async def stop(name: str) -> Response:
         job = await jobs.get(name)
         jobs.stop(job)
@@ -202,6 +237,8 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         status_code=201,
         summary="Begin a search from the best of another one",
         openapi_extra=schema.CONTINUE,
+        response_model=None,
+        responses=schema.gives("JobBegun", 400, 404, 408, 409, 413, 422, 429, status=201),
     )
     async def follow(name: str, request: Request) -> Facts:
         changes = await _object(request, jobs)
@@ -211,11 +248,21 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
 def _add_findings(app: FastAPI, jobs: Jobs) -> None:
     """Add what tells of a job and of what it has found."""
 
-    @app.get("/jobs/{name}/instance", summary="The instance: places, demands, windows")
+    @app.get(
+        "/jobs/{name}/instance",
+        summary="The instance: places, demands, windows",
+        responses=schema.gives("Instance", 404),
+    )
     async def instance(name: str) -> Response:
         return Response(jobs.instance(await jobs.get(name)), media_type="application/json")
 
-    @app.get("/jobs/{name}/events", summary="What a search tells as it goes on (server-sent events)")
+    @app.get(
+        "/jobs/{name}/events",
+        summary="What a search tells as it goes on (server-sent events)",
+        response_class=StreamingResponse,
+        openapi_extra=schema.LAST_EVENT,
+        responses=schema.STREAMED,
+    )
     async def events(name: str, request: Request) -> Response:
         job = await jobs.get(name)
         last = request.headers.get("last-event-id") or request.query_params.get("after", "0")
@@ -223,24 +270,44 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(_stream(jobs, job, number), media_type="text/event-stream", headers=headers)
 
-    @app.get("/jobs/{name}/improvements", summary="When better routes were found")
+    @app.get(
+        "/jobs/{name}/improvements",
+        summary="When better routes were found",
+        response_model=None,
+        responses=schema.gives("Improvement", 404, listed=True),
+    )
     async def improvements(name: str) -> list[Facts]:
         return [each.brief for each in (await jobs.get(name)).improvements.values()]
 
-    @app.get("/jobs/{name}/improvements/{index}", summary="The best routes at that time")
+    @app.get(
+        "/jobs/{name}/improvements/{index}",
+        summary="The best routes at that time",
+        responses=schema.gives("ImprovementRoutes", 404, 422),
+    )
     async def improvement(name: str, index: int) -> Response:
         found = (await jobs.get(name)).improvements.get(index)
         if found is None:
             raise RefusedError(404, f"improvement {index} is not kept.")
         return _json(found.content)
 
-    @app.get("/jobs/{name}/timetable", summary="When each route is where, with what on board")
+    @app.get(
+        "/jobs/{name}/timetable",
+        summary="When each route is where, with what on board",
+        responses=schema.gives("Timetable", 404, 409, 422, 429),
+    )
     async def timetable(name: str) -> Response:
         made = await jobs.download(await jobs.get(name), "timetable")
         return Response(made["content"], media_type="application/json")
 
-    @app.get("/jobs/{name}/download/{form}", summary="The best routes, or the trace, as a file")
-    async def download(name: str, form: str) -> Response:
+    @app.get(
+        "/jobs/{name}/download/{form}",
+        summary="The best routes, or the trace, as a file",
+        response_class=Response,
+        responses=schema.FILES,
+    )
+    async def download(
+        name: str, form: Annotated[str, Format(json_schema_extra={"enum": [*FORMATS, "trace"]})]
+    ) -> Response:
         job = await jobs.get(name)
         if form == "trace":
             if not job.trace:
@@ -250,7 +317,11 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         content = made["content"].encode() if form != "png" else base64.b64decode(made["content"])
         return _attached(job, "vroom.json" if form == "vroom" else form, content, made["type"])
 
-    @app.get("/episodes", summary="An episode of the paper's MDP, step by step")
+    @app.get(
+        "/episodes",
+        summary="An episode of the paper's MDP, step by step",
+        responses=schema.gives("Episode", 422, 429),
+    )
     async def episode(
         policy: str,
         instance: str,
@@ -263,9 +334,9 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         return Response(made["content"], media_type="application/json")
 
 
-def _json(content: Facts) -> Response:
+def _json(content: Facts, headers: dict[str, str] | None = None) -> Response:
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), media_type="application/json")
+    return Response(text.encode(), media_type="application/json", headers=headers)
 
 
 def _begun(jobs: Jobs, job: Job) -> Facts:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.problem.formats.vroom import read_vroom
 from neuralns.studio.limits import Limits
-from neuralns.studio.request import Options, Request, check_keys, check_size, parse
+from neuralns.studio.request import Options, Request, check_keys, check_matrices, check_size, parse
 
 INTERNAL, INPUT, TOO_LARGE = 1, 2, 4
 """Codes of errors: VROOM's own (3, routing, never happens here) and that of vroom-express."""
 LEVELS = 5
 """Highest level of exploration, which takes the default time; lower ones take a share of it."""
+NOTES = "X-Neuralns-Notes"
+"""Header of an answer: its notes once more, as a list in JSON of plain letters."""
+LONGEST_NOTE = 500
+"""Letters of a note in the header; the answer itself has all of it."""
 OPTIONS = ("g", "c", "t", "x", "l", "seed", "lenient")
 
 
@@ -40,6 +45,7 @@ def read_vroom_request(body: bytes, limits: Limits) -> Request:
     level = min(LEVELS, given.get("x", LEVELS))
     seconds = given["l"] if "l" in given else limits.default_seconds * (level + 1) / (LEVELS + 1)
     problem = read_vroom(content, bool(given.get("lenient")), source="the request")
+    check_matrices(problem, limits)
     check_size(problem.instance, limits)
     options = Options(
         time=min(float(seconds), limits.seconds),
@@ -47,6 +53,16 @@ def read_vroom_request(body: bytes, limits: Limits) -> Request:
         workers=max(1, min(math.ceil(given.get("t", 1)), limits.workers)),
     )
     return Request(problem.instance, options, problem, geometry=bool(given.get("g")))
+
+
+def notes_header(notes: list[str]) -> dict[str, str]:
+    """Return the header that tells of notes; none where there are none.
+
+    >>> notes_header(["the request: no matrices are given."])
+    {'X-Neuralns-Notes': '["the request: no matrices are given."]'}
+    """
+    cut = [note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE]}…" for note in notes]
+    return {NOTES: json.dumps(cut)} if cut else {}
 
 
 def with_geometry(answer: dict[str, Any]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import resource
 import socket
+import time
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-from neuralns.errors import NeuralnsError
+from neuralns.errors import AdvisedError, NeuralnsError
 from neuralns.problem.formats.vroom_output import vroom_answer
 from neuralns.problem.solution import Solution
 from neuralns.search.pausing import Clock
@@ -41,22 +42,26 @@ def work(connection: socket.socket) -> None:
             _TASKS[order["task"]](line, order, body, limits, notes)
     except NeuralnsError as error:
         status = 413 if isinstance(error, TooLargeError) else 400 if isinstance(error, UnreadableError) else 422
-        line.send("refused", error=_sentence(error), status=status)
+        line.send("refused", error=_sentence(error, order["task"]), status=status)
     except MemoryError:
         line.send("refused", error="the memory that this server allows is not enough for that.", status=413)
 
 
 def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    begun = time.perf_counter()
     request = _request(order, body, limits)
+    seconds = {"loading": time.perf_counter() - begun}
     options, instance = request.options, request.instance
-    # What cannot be started from is refused at once.
-    start = None if order.get("start") is None else _solution(request, order["start"]).checked("the start")
+    start = None if request.vroom is None else request.vroom.start
+    if order.get("start") is not None:
+        # What cannot be started from is refused at once.
+        start = _solution(request, order["start"]).checked("the start")
     line.send(
         "accepted",
         name=instance.name,
         options=asdict(options),
         instance=describe_instance(request),
-        notes=[str(note.message) for note in notes],
+        notes=[*(request.vroom.notes if request.vroom else ()), *(str(note.message) for note in notes)],
     )
     while line.order()["do"] != "go":
         pass
@@ -79,9 +84,11 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
     answer = None
     if request.vroom is not None and order["task"] == "vroom":
         found = Solution(instance, result.best.routes, result.best.vehicles)
-        answer = vroom_answer(request.vroom, found)
+        answer = vroom_answer(request.vroom, found, seconds | {"solving": result.runtime})
         if request.geometry:
+            begun = time.perf_counter()
             with_geometry(answer)
+            answer["summary"]["computing_times"]["routing"] = round(1000 * (time.perf_counter() - begun))
     stopped_by = "time" if teller.out_of_time else result.stopped_by
     described = _described(result) | {"stopped_by": stopped_by}
     line.send("done", result=described, trace=result.trace.text(), answer=answer)
@@ -98,9 +105,15 @@ def _stop(options: Options) -> Stop:
     return stop | MaxTime(options.time) if options.selector == "best-fixed" else stop
 
 
-def _sentence(error: NeuralnsError) -> str:
-    """Return what an error says on one line, of letters that can be sent, and of no command line."""
-    return " ".join(str(error).split()).replace("--", "").encode("utf-8", "replace").decode()
+def _sentence(error: NeuralnsError, task: str) -> str:
+    """Return what an error says on one line, of letters that can be sent, with options that the call takes."""
+    text = str(error)
+    if isinstance(error, AdvisedError):
+        option = (
+            "'lenient' of the options" if task == "vroom" else f"'ignore' of the instance ({', '.join(error.keys)})"
+        )
+        text = f"{error.fault}; {option} goes on without." if error.keys else f"{error.fault}."
+    return " ".join(text.split()).encode("utf-8", "replace").decode()
 
 
 def _request(order: dict[str, Any], body: bytes, limits: Limits) -> Request:
@@ -130,7 +143,9 @@ def _described(result: Result) -> dict[str, Any]:
 
 
 def _make(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
+    begun = time.perf_counter()
     request = _request(order, body, limits)
+    request = replace(request, seconds={"loading": time.perf_counter() - begun, "solving": order["seconds"]})
     content, kind = make_download(request, _solution(request, order["solution"]), order["format"])
     line.send("made", content=content, type=kind)
 

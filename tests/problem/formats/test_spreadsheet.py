@@ -298,7 +298,7 @@ def test_a_known_column_can_be_ignored(tmp_path: Path) -> None:
         ("Farm", '"Farm', ", row 5: not valid CSV ("),
         ("5.5", "5,5", ", row 5: 8 cells, but the header has 7."),
         (",y,", ",north,", ": column 'north' is not supported yet; --ignore north goes on without it."),
-        ("x,y,", "note,note,", ": columns 'x' and 'y' or 'lat' and 'lon' are missing, and no --matrix is given."),
+        ("x,y,", "note,note,", ": columns 'x' and 'y' or 'lat' and 'lon' are missing; --matrix FILE does without."),
         ("x,y,", "x,note,", ": column 'y' is missing beside 'x'."),
         ("demand", "note", ": column 'demand' is missing, though vehicles have a capacity."),
         ("service", "ready", ", row 1: columns 'earliest' and 'ready' both mean earliest."),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neuralns import InputError, InputWarning, Instance, Solution, read
+from neuralns import InputError, InputWarning, Instance, MaxIterations, Solution, read, solve
 from neuralns.problem.formats.vroom import VroomProblem, read_vroom
 from neuralns.problem.formats.vroom_input import is_vroom
 
@@ -283,6 +283,78 @@ def test_tasks_that_no_vehicle_can_serve_are_left_out_and_named() -> None:
         read_vroom(PLAIN | {"jobs": jobs[:1], "vehicles": vehicles}, source="a.json")
 
 
+def steps(*names: str) -> list[dict[str, Any]]:
+    """Steps by the names of their tasks: ``job 1``."""
+    return [{"type": name.split()[0], "id": int(name.split()[1])} for name in names]
+
+
+def test_steps_are_routes_to_start_from() -> None:
+    ends = {"type": "start"}, {"type": "end"}
+    visits = steps("pickup 4", "job 1", "delivery 4")
+    problem = read_vroom(changed(RICH, ("vehicles.0.steps", [ends[0], *visits, ends[1]])))
+    assert problem.start is not None
+    # The way from the pickup is to job 1, of node 1, though the vehicle could go anywhere.
+    assert (problem.start.routes, problem.start.vehicles) == (((3, 1, 4),), (0,))
+    assert [vehicle.steps for vehicle in problem.vehicles[0]] == [("pickup 4", "job 1", "delivery 4")]
+    # Vehicles with other steps are still alike.
+    vehicles = [
+        {"id": number, "start_index": 0, "steps": steps(f"job {job}")} for number, job in ((1, 1515), (2, 1414))
+    ]
+    alike = read_vroom(PLAIN | {"vehicles": vehicles})
+    assert alike.start is not None
+    assert (alike.start.routes, alike.start.vehicles, len(alike.vehicles)) == (((2,), (1,)), (0, 0), 1)
+    assert read_vroom(changed(RICH, ("vehicles.0.steps", visits)), ignore="steps").start is None
+    assert read_vroom(RICH).start is None
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (steps("job 9"), "steps of vehicle 7: job 9 is not there."),
+        (steps("job 1", "job 1"), "steps of vehicle 7: job 1 is in steps twice."),
+        (steps("pickup 4"), "steps of vehicle 7: the shipment from pickup 4 to delivery 4 is picked up only."),
+        (steps("delivery 4", "pickup 4"), "steps of vehicle 7: "),
+        ([{"type": "job"}], "step 1 of vehicle 7: id None must be a whole number"),
+        ([{"id": 1}], "step 1 of vehicle 7: type None must be start, job, pickup, delivery, break or end."),
+        ([{"type": "end"}, *steps("job 1")], "step 1 of vehicle 7: end must be the last step."),
+        ([*steps("job 1"), {"type": "start"}], "step 2 of vehicle 7: start must be the first step."),
+        ("job 1", "vehicle 7: steps 'job 1' must be a list."),
+        ([7], "step 1 of vehicle 7 must be a JSON object."),
+    ],
+)
+def test_steps_that_cannot_be_are_refused(given: Any, sentence: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        read_vroom(changed(RICH, ("vehicles.0.steps", given)))
+    assert str(refusal.value).startswith(f"problem: {sentence}")
+
+
+def test_steps_keep_the_rules() -> None:
+    skilled = changed(RICH, ("vehicles.1.steps", steps("pickup 4", "delivery 4")))
+    with pytest.raises(InputError, match=r"^problem: steps of vehicle 8: .*pickup 4"):
+        read_vroom(skilled)
+    nobody = changed(RICH, ("jobs.1.skills", [99]), ("vehicles.0.steps", steps("job 2")))
+    with pytest.raises(InputError, match=r"^problem: steps of vehicle 7: no vehicle can serve job 2\.$"):
+        read_vroom(nobody)
+
+
+def test_an_instance_alone_has_no_steps_and_that_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "day.json"
+    path.write_text(json.dumps(changed(PLAIN, ("vehicles.0.steps", steps("job 1414")))))
+    with pytest.warns(InputWarning, match=r"day\.json: steps of vehicles are where a search starts"):
+        read(path)
+
+
+def test_a_shipment_is_two_tasks_where_not_all_can_be_served() -> None:
+    stated = {
+        "vehicles": [{"id": 1, "start_index": 0, "end_index": 0, "time_window": [0, 22]}],
+        "jobs": [{"id": 1, "location_index": 1}],
+        "shipments": [{"pickup": {"id": 2, "location_index": 2}, "delivery": {"id": 2, "location_index": 2}}],
+        "matrices": {"car": {"durations": [[0, 5, 10], [5, 0, 15], [10, 15, 0]]}},
+    }
+    # Either of them is all that the time is enough for; the shipment is twice as much, though its way is longer.
+    assert solve(read_vroom(stated).instance, MaxIterations(200)).routes == [[2, 3]]
+
+
 BREAK = {"id": 1, "service": 300, "time_windows": [[0, 100]]}
 
 
@@ -290,7 +362,12 @@ BREAK = {"id": 1, "service": 300, "time_windows": [[0, 100]]}
     ("change", "what", "key"),
     [
         (("vehicles.0.breaks", [BREAK]), "'breaks' of vehicle 7", "breaks"),
-        (("vehicles.1.steps", [{"type": "job", "id": 1}]), "'steps' of vehicle 8", "steps"),
+        (
+            ("vehicles.1.steps", [{"type": "start", "service_at": 9}]),
+            "'service_at' of step 1 of vehicle 8",
+            "service_at",
+        ),
+        (("vehicles.1.steps", [{"type": "break", "id": 9}]), "'break' as step 1 of vehicle 8", "breaks"),
         (("vehicles.0.reload", True), "'reload' of vehicle 7", "reload"),
         (("vehicles.0.costs.per_litre", 2), "'per_litre' of costs of vehicle 7", "per_litre"),
         (("jobs.1.service_per_type", {"van": 3}), "'service_per_type' of job 2", "service_per_type"),

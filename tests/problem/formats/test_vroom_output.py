@@ -29,7 +29,7 @@ def test_an_answer_has_all_that_one_of_vroom_has() -> None:
     assert vroom_answer(problem, Solution(problem.instance, [[1, 2]])) == {
         "code": 0,
         "generator": "neuralns",
-        "summary": {"cost": 5461, "routes": 1, "unassigned": 0, "duration": 5461, "priority": 0, **never},
+        "summary": {"cost": 5461, "routes": 1, "unassigned": 0, "duration": 5461, "priority": 0, **never, "notes": []},
         "unassigned": [],
         "routes": [
             {
@@ -250,6 +250,34 @@ def tight_days(draw: st.DrawFn) -> tuple[dict[str, Any], list[tuple[int, list[tu
     tables = {"car": {"durations": seconds, "distances": seconds}}
     stated: dict[str, Any] = {"vehicles": [vehicle], "jobs": jobs, "shipments": [], "matrices": tables}
     return stated, [(1, [("job", number) for number in range(count)])]
+
+
+def test_a_route_is_that_of_the_vehicle_with_its_steps() -> None:
+    vehicles: list[dict[str, Any]] = [{"id": number, "start_index": 0} for number in (1, 2, 3)]
+    vehicles[2] |= {"steps": [{"type": "job", "id": 1}, {"type": "job", "id": 2}]}
+    vehicles[1] |= {"steps": [{"type": "job", "id": 3}]}
+    stated = {
+        "vehicles": vehicles,
+        "jobs": [{"id": number, "location_index": number} for number in (1, 2, 3)],
+        "matrices": {"car": {"durations": DURATIONS}},
+    }
+    problem = read_vroom(stated)
+    answer = vroom_answer(problem, Solution(problem.instance, [[2], [3, 1]]))
+    assert {route["vehicle"]: [step["id"] for step in route["steps"][1:-1]] for route in answer["routes"]} == {
+        2: [3, 1],
+        3: [2],
+    }
+
+
+def test_computing_times_are_milliseconds() -> None:
+    stated = {
+        "vehicles": [{"id": 1, "start_index": 0}],
+        "jobs": [{"id": 1, "location_index": 1}],
+        "matrices": {"car": {"durations": DURATIONS}},
+    }
+    problem = read_vroom(stated)
+    answer = vroom_answer(problem, Solution(problem.instance, [[1]]), {"loading": 0.0014, "solving": 2})
+    assert answer["summary"]["computing_times"] == {"loading": 1, "solving": 2000}
 
 
 class Referee:

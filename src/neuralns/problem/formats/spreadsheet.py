@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neuralns.errors import InputError
+from neuralns.errors import AdvisedError, InputError
 from neuralns.problem.distances import Floats, euclidean
 from neuralns.problem.fleet import Profile, VehicleType
 from neuralns.problem.formats.duration_table import read_durations
@@ -170,9 +170,9 @@ def _fleet(
     several = len(said) > 1
     if isinstance(vehicles, int):
         if several:
-            raise InputError(
-                f"{sheet.path}: {vehicles} vehicles are given, but not at which of {len(said)} depots; give a table "
-                "--vehicles with a column 'depot'."
+            raise AdvisedError(
+                f"{sheet.path}: {vehicles} vehicles are given, but not at which of {len(said)} depots",
+                "give a table --vehicles with a column 'depot'",
             )
         fleet = [replace(said[0], number=vehicles)]
     elif vehicles is None:
@@ -196,9 +196,9 @@ def _check_capacities(sheet: Sheet, fleet: Sequence[Vehicles], dimensions: int) 
     if not dimensions and any(value is not None for each in fleet for value in each.capacity):
         raise InputError(f"{sheet.path}: column 'demand' is missing, though vehicles have a capacity.")
     if dimensions and all(value is None for each in fleet for value in each.capacity[:1]):
-        raise InputError(
-            f"{sheet.path}: demands are given, but no capacity; give --capacity, a table --vehicles with a column "
-            "'capacity', or such a column with a value for the depot."
+        raise AdvisedError(
+            f"{sheet.path}: demands are given, but no capacity",
+            "give --capacity, a table --vehicles with a column 'capacity', or such a column with a value for the depot",
         )
     for each in fleet:
         if len(each.capacity) > dimensions > 0:
@@ -258,8 +258,10 @@ def _travel(
         if one in sheet and other not in sheet:
             raise InputError(f"{sheet.path}: column {other!r} is missing beside {sheet.header(one)!r}.")
     if "x" in sheet and "lat" in sheet:
-        raise InputError(
-            f"{sheet.path}: places are given by x and y, and by lat and lon; --ignore x --ignore y drops two."
+        raise AdvisedError(
+            f"{sheet.path}: places are given by x and y, and by lat and lon",
+            "--ignore x --ignore y drops two",
+            ("x", "y"),
         )
     durations = None if matrix is None else read_durations(matrix, names, order)
     if "x" in sheet:
@@ -270,7 +272,9 @@ def _travel(
         distances = great_circle(north, east)
         return in_plane(north, east), distances, 60 / (speed or SPEED) * distances if durations is None else durations
     if durations is None:
-        raise InputError(f"{sheet.path}: columns 'x' and 'y' or 'lat' and 'lon' are missing, and no --matrix is given.")
+        raise AdvisedError(
+            f"{sheet.path}: columns 'x' and 'y' or 'lat' and 'lon' are missing", "--matrix FILE does without"
+        )
     return None, durations, None
 
 

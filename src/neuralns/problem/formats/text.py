@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from neuralns.errors import InputError
+from neuralns.errors import AdvisedError, InputError
 from neuralns.problem.distances import Rounding
 from neuralns.problem.instance import PARTS, whose
 
@@ -49,11 +49,9 @@ def refuse_unsupported(path: FilePath, found: Sequence[Unsupported], ignore: Col
     first, *others = left
     where = f", line {first.line}" if first.line else ""
     more = f" (nor {', '.join(each.what for each in others)})" if others else ""
-    keys = dict.fromkeys(each.key for each in left)
-    raise InputError(
-        f"{path}{where}: {first.what} is not supported yet{more}; "
-        f"{' '.join(f'--ignore {key}' for key in keys)} goes on without {'them' if others else 'it'}."
-    )
+    keys = tuple(dict.fromkeys(each.key for each in left))
+    advice = f"{' '.join(f'--ignore {key}' for key in keys)} goes on without {'them' if others else 'it'}"
+    raise AdvisedError(f"{path}{where}: {first.what} is not supported yet{more}", advice, keys)
 
 
 def parts_ignored(ignore: Collection[str]) -> tuple[str, ...]:

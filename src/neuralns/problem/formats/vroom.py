@@ -20,6 +20,7 @@ from neuralns.problem.formats.text import FilePath, naming, parts_ignored, refus
 from neuralns.problem.formats.vroom_input import ANY_TIME, Kind, Place, Task, Vehicle, VroomInput, Window, parse_vroom
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import Instance
+from neuralns.problem.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,10 @@ class VroomProblem:
         A number for each node: nodes at the same place have the same one, so that there is no setup between them.
     whole
         Whether the input's times are whole seconds, so that those of the answer are.
+    straight
+        What matrices do not say and great circles stand in for, in words; None if they say all.
+    start
+        The routes of the vehicles' steps, to start a search from; None where there are none.
     notes
         Sentences that whoever gave the input should know.
     """
@@ -54,6 +59,8 @@ class VroomProblem:
     distances: tuple[Floats | None, ...]
     sites: npt.NDArray[np.int64]
     whole: bool
+    straight: str | None
+    start: Solution | None
     notes: tuple[str, ...]
 
 
@@ -82,9 +89,10 @@ def read_vroom(
     """
     if speed is not None and not 0 < speed < inf:
         raise InputError(f"speed {speed:g} must be a number of km/h above 0.")
-    for part in parts_ignored((ignore,) if isinstance(ignore, str) else ignore):
+    ignore = (ignore,) if isinstance(ignore, str) else ignore
+    for part in parts_ignored(ignore):
         raise InputError(f"{source}: {part} cannot be left out of VROOM's JSON.")
-    stated = parse_vroom(source, content)
+    stated = parse_vroom(source, content, "steps" in {key.casefold() for key in ignore})
     notes = []
     if not lenient:
         refuse_unsupported(source, stated.unknown, ignore)
@@ -108,14 +116,15 @@ def read_vroom(
         raise InputError(f"{source}: there is no job or shipment that a vehicle could serve.")
     layout = _Layout(source, stated, [task for request in served for task in request], kinds, speed or SPEED)
     measures = [layout.measure(kind, vehicles[0].id) for kind, vehicles in kinds.items()]
-    if layout.straight:
-        profiles = " and ".join(map(repr, sorted(layout.straight)))
+    straight = layout.straight
+    if straight is not None:
         notes.append(
-            f"{source}: no matrices are given for profile {profiles}, so distances are great circles, travelled at "
-            f"{layout.speed:g} km/h; VROOM asks a routing server for them."
+            f"{source}: {straight}, so distances are great circles, travelled at {layout.speed:g} km/h; VROOM asks a "
+            "routing server for them."
         )
     with naming(source):
         instance = _instance(source, stated, served, kinds, layout, measures)
+    start = _start(source, instance, layout.tasks, kinds)
     times = [time for task in layout.tasks for time in (task.setup, task.service, *sum(task.windows, ()))]
     times += [time for kind in kinds for time in kind.shift if time < inf]
     tables = [table for profile in stated.matrices.values() for table in profile.values()]
@@ -128,6 +137,8 @@ def read_vroom(
         tuple(measure.metres for measure in measures),
         layout.sites,
         all(float(time).is_integer() for time in times) and all((table % 1 == 0).all() for table in tables),
+        straight,
+        start,
         tuple(notes),
     )
 
@@ -135,7 +146,10 @@ def read_vroom(
 def read_vroom_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
     """Read an instance from the text of a file with VROOM's input; what should be known of it becomes warnings."""
     problem = read_vroom(text, source=path, ignore=ignore)
-    for note in problem.notes:
+    notes = problem.notes
+    if problem.start is not None:
+        notes += (f"{path}: steps of vehicles are where a search starts, and no part of an instance.",)
+    for note in notes:
         warnings.warn(note, InputWarning, stacklevel=2)
     return problem.instance
 
@@ -179,9 +193,21 @@ class _Layout:
         setup = np.array([0.0, *(task.setup for task in tasks), *nothing])
         self.setup: Floats = np.where(self.sites[:, None] != self.sites[None, :], setup[None, :], 0.0)
         self.service: Floats = np.array([0.0, *(task.service for task in tasks), *nothing])
-        self.straight: set[str] = set()
+        self.missing: set[tuple[str, str]] = set()
         self.tables: dict[tuple[str, str], Floats] = {}
         self.profiles: dict[tuple[object, ...], Profile] = {}
+
+    @property
+    def straight(self) -> str | None:
+        """What matrices do not say, in words."""
+        without = sorted({profile for profile, _ in self.missing if not self.stated.matrices.get(profile)})
+        parts = [f"no matrices are given for profile {' and '.join(map(_quoted, without))}"] if without else []
+        parts += [
+            f"matrices have no {what} of profile {_quoted(profile)}"
+            for profile, what in sorted(self.missing)
+            if profile not in without
+        ]
+        return ", and ".join(parts) or None
 
     def key(self, place: Place | None) -> object:
         """Return what tells a place from others."""
@@ -219,7 +245,7 @@ class _Layout:
         known = [place for place in self.places if place is not None]
         given = self.stated.matrices.get(profile, {}).get(what)
         if given is None:
-            self.straight.add(profile)
+            self.missing.add((profile, what))
             # Whole seconds, as from a routing server; a metre takes the same time everywhere.
             seconds = np.rint(3600 / self.speed * great_circle(*self._degrees(profile, user)))
             table = self.speed / 3.6 * seconds if what == "distances" else seconds
@@ -368,7 +394,8 @@ def _instance(
             "openings": {node: spans for node, spans in openings.items() if len(spans) > 1} or None,
             "service": layout.service,
         }
-    if any(task.priority for task in tasks):
+    # Where not all can be served, a shipment is two tasks, and more than a job.
+    if any(task.priority for task in tasks) or (shipments and len(shipments) < len(requests)):
         parts["prizes"] = _prizes(requests, nodes, _dearest(fleet, [own, *others]))
     skills = {node: task.skills for node, task in enumerate(tasks, 1) if task.skills}
     depots = [node for node in range(nodes) if not 1 <= node <= len(tasks)]
@@ -383,6 +410,33 @@ def _instance(
         skills=skills or None,
         names=[names[0], *(task.name for task in tasks), *names[1:]],
     )
+
+
+def _start(
+    source: FilePath, instance: Instance, tasks: Sequence[Task], kinds: dict[Kind, list[Vehicle]]
+) -> Solution | None:
+    """Return the routes that the steps of vehicles say; as VROOM does, such as break a rule are refused."""
+    nodes = {task.name: node for node, task in enumerate(tasks, 1)}
+    routes: list[tuple[Vehicle, list[int], int]] = []
+    for kind, vehicles in enumerate(kinds.values()):
+        for vehicle in vehicles:
+            for name in vehicle.steps:
+                if name not in nodes:
+                    raise InputError(f"{source}: steps of vehicle {vehicle.id}: no vehicle can serve {name}.")
+            if vehicle.steps:
+                routes.append((vehicle, [nodes[name] for name in vehicle.steps], kind))
+    if not routes:
+        return None
+    found = Solution(instance, [route for _, route, _ in routes], [kind for _, _, kind in routes])
+    if found.broken_rules():
+        for vehicle, route, kind in routes:
+            for fault in Solution(instance, [route], [kind]).broken_rules():
+                raise InputError(f"{source}: steps of vehicle {vehicle.id}: {fault}")
+    return found.checked(f"{source}: steps of vehicles")
+
+
+def _quoted(profile: str) -> str:
+    return f"{profile!r:.40}"
 
 
 def _called(numbers: Sequence[int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -25,12 +25,15 @@ KNOWN = {
     "step": {"id", "location", "location_index", "setup", "service", "time_windows", "description"},
     "vehicle": {
         "id", "profile", "start", "start_index", "end", "end_index", "capacity", "costs", "skills", "type",
-        "time_window", "speed_factor", "max_tasks", "max_travel_time", "max_distance", "description",
+        "time_window", "speed_factor", "max_tasks", "max_travel_time", "max_distance", "description", "steps",
     },
+    "visit": {"type", "id"},
     "costs": {"fixed", "per_hour", "per_task_hour", "per_km"},
     "matrices": {"durations", "distances", "costs"},
 }  # fmt: skip
 """The keys that are understood, by the object that they stand in."""
+TASKS = ("job", "pickup", "delivery")
+"""Kinds of tasks."""
 LARGEST = 1e15
 """Numbers below it are kept to the second and to the metre."""
 
@@ -112,11 +115,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class Vehicle:
-    """A vehicle by its number."""
+    """A vehicle by its number; its steps are the names of the tasks that its route is to start with."""
 
     id: int
     description: str | None
     kind: Kind
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -153,8 +157,8 @@ def is_vroom(text: str) -> bool:
     )
 
 
-def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
-    """Return what VROOM's input states; ``source`` names it in errors."""
+def parse_vroom(source: FilePath, content: str | dict[str, Any], without_steps: bool = False) -> VroomInput:
+    """Return what VROOM's input states, the steps of vehicles as well or not; ``source`` names it in errors."""
     text = content if isinstance(content, str) else ""
     data = _parsed(source, content) if isinstance(content, str) else content
     unknown: dict[tuple[str, str], Unsupported] = {}
@@ -175,6 +179,22 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
         for number, value in enumerate(whole.listed(f"{kind}s"), 1):
             yield part(f"entry {number} of {kind}s", kind, value, kind)
 
+    def steps(vehicle: Vehicle, visits: list[Any]) -> Iterator[str]:
+        """Yield the tasks of a vehicle's steps; a break is none, and its ends are where it says."""
+        for number, value in enumerate(visits):
+            visit = part(f"step {number + 1} of vehicle {vehicle.id}", "visit", value)
+            kind, ends = visit.text("type"), {"start": 0, "end": len(visits) - 1}
+            if kind == "break":
+                unknown.setdefault(
+                    ("visit", "breaks"), Unsupported(_line_of(text, "steps"), f"'break' as {visit.what}", "breaks")
+                )
+            elif kind in TASKS:
+                yield f"{kind} {visit.id()}"
+            elif kind not in ends:
+                raise visit.refusal(f"type {kind!r:.40} must be {', '.join(('start', *TASKS, 'break'))} or end")
+            elif number != ends[kind]:
+                raise visit.refusal(f"{kind} must be the {'first' if kind == 'start' else 'last'} step")
+
     whole = part("the problem", "the problem", data)
     if data.get("matrix") and data.get("matrices"):
         raise InputError(f"{source}: 'matrix' and 'matrices' are given beside each other.")
@@ -193,7 +213,9 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
     vehicles = []
     for truck in trucks:
         costs = part(f"costs of {truck.what}", "costs", truck.data.get("costs") or {})
-        vehicles.append(_vehicle(truck, costs, dimensions, needs_index))
+        vehicle = _vehicle(truck, costs, dimensions, needs_index)
+        visits = [] if without_steps else truck.listed("steps")
+        vehicles.append(replace(vehicle, steps=tuple(steps(vehicle, visits))))
     requests: list[tuple[Task, ...]] = []
     for job in parts("job"):
         delivery, pickup = (job.amounts(key, dimensions) for key in ("delivery", "pickup"))
@@ -216,6 +238,13 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any]) -> VroomInput:
         if name in seen:
             raise InputError(f"{source}: {name} is there twice.")
         seen.add(name)
+    planned: set[str] = set()
+    for vehicle in vehicles:
+        for name in vehicle.steps:
+            if name not in seen or name in planned:
+                what = "is in steps twice" if name in planned else "is not there"
+                raise InputError(f"{source}: steps of vehicle {vehicle.id}: {name} {what}.")
+            planned.add(name)
     return VroomInput(tuple(requests), tuple(vehicles), matrices, dimensions, tuple(unknown.values()))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.files import write_text
+from neuralns.problem.assignment import assign_types
 from neuralns.problem.distances import Floats
 from neuralns.problem.formats.text import FilePath, plain
 from neuralns.problem.formats.vroom import VroomProblem
@@ -26,16 +29,17 @@ SLACK = 1e-6
 """A part of a second that is blamed on the rounding of sums."""
 
 
-def vroom_answer(problem: VroomProblem, solution: Solution) -> dict[str, Any]:
+def vroom_answer(
+    problem: VroomProblem, solution: Solution, seconds: Mapping[str, float] | None = None
+) -> dict[str, Any]:
     """Return a solution of a problem in the form of VROOM's output.
 
-    Where all times of the input are whole seconds, so are those of the answer, cut as VROOM cuts them.
+    Where all times of the input are whole seconds, so are those of the answer, cut as VROOM cuts them. What took how
+    many ``seconds`` (``loading``, ``solving``, ``routing``) becomes its computing times, in milliseconds.
     """
-    free = [list(vehicles) for vehicles in problem.vehicles]
     order = {vehicle.id: place for place, vehicle in enumerate(sum(problem.vehicles, ()))}
-    routes = [
-        _route(problem, solution, number, kind, free[kind].pop(0)) for number, kind in enumerate(solution.vehicles)
-    ]
+    drivers = _drivers(problem, solution)
+    routes = [_route(problem, solution, number, kind, drivers[number]) for number, kind in enumerate(solution.vehicles)]
     routes.sort(key=lambda route: order[route["vehicle"]])
     served = {node for route in solution.routes for node in route}
     missing = [task for node, task in enumerate(problem.tasks, 1) if node not in served] + list(problem.left_out)
@@ -47,10 +51,13 @@ def vroom_answer(problem: VroomProblem, solution: Solution) -> dict[str, Any]:
                 summary[key] = _goods(np.array([route[key] for route in routes]).reshape(-1, dimensions).sum(axis=0))
         elif key != "distance" or all(key in route for route in routes):
             summary[key] = _tidy(sum(route[key] for route in routes))
+    summary |= {"violations": [], "notes": list(problem.notes)}
+    if seconds is not None:
+        summary["computing_times"] = {name: round(1000 * value) for name, value in seconds.items()}
     return {
         "code": 0,
         "generator": GENERATOR,
-        "summary": summary | {"violations": []},
+        "summary": summary,
         "unassigned": [
             {"id": task.id, "type": task.kind, **task.place.written(), **_described(task.description)}
             for task in missing
@@ -59,14 +66,16 @@ def vroom_answer(problem: VroomProblem, solution: Solution) -> dict[str, Any]:
     }
 
 
-def vroom_answer_text(problem: VroomProblem, solution: Solution) -> str:
+def vroom_answer_text(problem: VroomProblem, solution: Solution, seconds: Mapping[str, float] | None = None) -> str:
     """Return the text of a file with VROOM's output."""
-    return json.dumps(vroom_answer(problem, solution)) + "\n"
+    return json.dumps(vroom_answer(problem, solution, seconds)) + "\n"
 
 
-def write_vroom_answer(problem: VroomProblem, solution: Solution, path: FilePath) -> None:
+def write_vroom_answer(
+    problem: VroomProblem, solution: Solution, path: FilePath, seconds: Mapping[str, float] | None = None
+) -> None:
     """Write a solution as VROOM's output."""
-    write_text(path, vroom_answer_text(problem, solution))
+    write_text(path, vroom_answer_text(problem, solution, seconds))
 
 
 def is_vroom_answer(text: str) -> bool:
@@ -114,6 +123,25 @@ def _loaded(text: str) -> dict[str, Any] | None:
     except (RecursionError, ValueError):
         return None
     return data if isinstance(data, dict) else None
+
+
+def _drivers(problem: VroomProblem, solution: Solution) -> list[Vehicle]:
+    """Return the vehicle of each route: of those that are alike, the one whose steps have most of its tasks."""
+    drivers: dict[int, Vehicle] = {}
+    for kind, vehicles in enumerate(problem.vehicles):
+        numbers = [number for number, other in enumerate(solution.vehicles) if other == kind]
+        places = _by_steps(problem, vehicles, [solution.routes[number] for number in numbers])
+        drivers |= {number: vehicles[place] for number, place in zip(numbers, places, strict=True)}
+    return [drivers[number] for number in range(len(solution.vehicles))]
+
+
+def _by_steps(problem: VroomProblem, vehicles: Sequence[Vehicle], routes: Sequence[Sequence[int]]) -> Sequence[int]:
+    owners = {name: place for place, vehicle in enumerate(vehicles) for name in vehicle.steps}
+    if not owners:
+        return range(len(routes))
+    shared = [Counter(owners.get(problem.tasks[node - 1].name) for node in route) for route in routes]
+    numbers = [[number] for number in range(len(routes))]
+    return assign_types(numbers, [1] * len(vehicles), lambda route, place: -shared[route[0]][place])
 
 
 def _route(problem: VroomProblem, solution: Solution, number: int, kind: int, vehicle: Vehicle) -> dict[str, Any]:

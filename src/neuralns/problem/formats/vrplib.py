@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from neuralns.errors import InputError
+from neuralns.errors import AdvisedError, InputError
 from neuralns.problem.distances import ROUNDINGS, TSPLIB_DISTANCES, Floats, Rounding, rounding_named
 from neuralns.problem.fleet import Depot
 from neuralns.problem.formats.li_lim import Half, paired, partner
@@ -101,10 +101,8 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
     problem = kind.value.upper()
     if problem not in TYPES:
         if "TYPE" not in dropped:
-            raise InputError(
-                f"{path}, line {kind.line}: problem type {problem!r} is not supported, only {', '.join(TYPES)}; "
-                "--ignore TYPE reads it as a CVRP."
-            )
+            fault = f"{path}, line {kind.line}: problem type {problem!r} is not supported, only {', '.join(TYPES)}"
+            raise AdvisedError(fault, "--ignore TYPE reads it as a CVRP", ("TYPE",))
         problem = "CVRP"
     dimension = _whole(path, "DIMENSION", needed("DIMENSION"))
     refuse_unsupported(path, _unsupported(specifications, found, problem), dropped)
