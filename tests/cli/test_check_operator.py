@@ -60,3 +60,24 @@ def test_random_numbers_of_numpy_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["missing.py"])
 def test_a_file_that_is_not_there_is_refused(name: str) -> None:
     assert invoke("check-operator", name).refusal() == "missing.py: cannot be read (no such file)."
+
+
+def test_an_instance_of_ones_own_shows_what_small_ones_do_not(tmp_path: Path) -> None:
+    """A write past the end of an array that only routes of more than 30 customers reach, and one with windows."""
+    source = HEAD + (
+        '@destroy("checked-long")\n'
+        "def long(state, quota):\n"
+        "    while state.n_removed < quota:\n"
+        "        remove(state, random_routed(state))\n"
+        "    if state.customers > 40:\n"
+        "        state.marks[state.customers + 1] = 1\n"
+    )
+    (tmp_path / "mine.py").write_text(source)
+    assert invoke("check-operator", tmp_path / "mine.py").code == 0
+    done = invoke("check-operator", tmp_path / "mine.py", "--instance", "E-n51-k5")
+    assert done.code == 1
+    assert "mine.py, line 8 (IndexError: index is out of bounds)." in done.stdout
+    fleet = tmp_path / "fleet.json"
+    assert invoke("generate", fleet, "--variant", "hfvrp", "--customers", "30", "--seed", "3").code == 0
+    assert invoke("check-operator", tmp_path / "mine.py", "--instance", fleet).code == 0
+    assert "missing" in invoke("check-operator", tmp_path / "mine.py", "--instance", "missing.vrp").refusal()

@@ -310,3 +310,42 @@ def test_an_improve_operator_has_a_share_of_the_steps(tmp_path: Path) -> None:
 def test_a_mistake_in_an_improve_operator_is_reported_by_name(tmp_path: Path, body: str, said: str) -> None:
     with pytest.raises(OperatorError, match=said):
         run(written(tmp_path, body), "zone", "greedy", "or-opt", body.split("'")[1])
+
+
+def test_an_operator_can_be_defined_again_at_a_prompt() -> None:
+    """Cells of a notebook have file names of their own."""
+    cell = (
+        "@neuralns.destroy('own-at-a-prompt')\n"
+        "def mine(state, quota):\n"
+        "    while state.n_removed < quota:\n"
+        "        remove(state, {})\n"
+    )
+    program = (
+        "import neuralns\nfrom neuralns.operators.toolkit import remove, random_routed\n"
+        f"cell = {cell!r}\n"
+        "for number, who in enumerate(['state.n_removed + 1', 'state.customers - state.n_removed']):\n"
+        "    exec(compile(cell.format(who), f'<ipython-input-{number}>', 'exec'))\n"
+        "    result = neuralns.solve('E-n22-k4', neuralns.MaxIterations(20), portfolio=['own-at-a-prompt', 'greedy'])\n"
+        "    print(result.cost)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert len(set(done.stdout.split())) > 1
+
+
+def test_helpers_and_modules_beside_the_file_need_no_decorator(tmp_path: Path) -> None:
+    (tmp_path / "own_helpers.py").write_text("SHARE = 1\n\ndef chosen(state):\n    return SHARE + state.n_removed\n")
+    path = written(
+        tmp_path,
+        """
+        from own_helpers import chosen
+
+        def take(state):
+            remove(state, chosen(state))
+
+        @destroy("own-with-helpers")
+        def with_helpers(state, quota):
+            while state.n_removed < quota:
+                take(state)
+        """,
+    )
+    assert run(path, "own-with-helpers", "greedy").feasible

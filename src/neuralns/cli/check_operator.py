@@ -16,6 +16,10 @@ def check_operator(
     python: Annotated[
         bool, typer.Option("--python", help="Run them uncompiled, in this process: breakpoint() and print work.")
     ] = False,
+    instances: Annotated[
+        list[str] | None,
+        typer.Option("--instance", metavar="INSTANCE", help="Try them on this instance too; may be repeated."),
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Put your own operators and selectors to the test; exit code 0 if none has a fault, 1 otherwise.
@@ -27,10 +31,12 @@ def check_operator(
         neuralns check-operator my_operators.py
 
         neuralns check-operator my_operators.py --python
+
+        neuralns check-operator my_operators.py --instance day.json
     """
     from neuralns.testing import check
 
-    reports = check(file, seconds, python=python)
+    reports = check(file, seconds, python=python, instances=instances or ())
     if as_json:
         print(json.dumps({"operators": [asdict(report) for report in reports]}))
     else:

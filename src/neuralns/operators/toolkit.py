@@ -18,6 +18,7 @@ from neuralns.operators.repair.table import (
     list_routes,
     renew_cell,
 )
+from neuralns.operators.state import State
 from neuralns.routes.edits import insert, new_mark, open_route, remove
 from neuralns.routes.evaluate import (
     beside,
@@ -50,6 +51,7 @@ from neuralns.routes.history import seen_cost
 from neuralns.routes.moves import arriving, leaving, leg, may_cross, try_cross, try_move, try_swap, try_tails, try_turn
 
 __all__ = [
+    "State",
     "arriving",
     "beside",
     "best_insertion",
