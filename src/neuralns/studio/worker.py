@@ -14,6 +14,7 @@ from neuralns.problem.formats.vroom_output import vroom_answer
 from neuralns.problem.solution import Solution
 from neuralns.search.pausing import Clock
 from neuralns.search.result import Result
+from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxIterations, MaxTime, Stop
 from neuralns.studio.describe import describe_instance, describe_solution, number
@@ -50,7 +51,10 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
     request = _request(order, body, limits)
     options, instance = request.options, request.instance
     # What cannot be started from is refused at once.
-    start = None if order.get("start") is None else _solution(request, order["start"]).checked("the start")
+    start = None
+    if order.get("start") is not None:
+        given = _solution(request, order["start"])
+        start = initial_solution(given.instance, given)
     line.send(
         "accepted",
         name=instance.name,
