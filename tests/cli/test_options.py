@@ -79,12 +79,6 @@ def test_every_command_that_reads_an_instance_goes_on_without_what_it_is_told_to
             "2 30 20.5",
             ", line 20: the window of customer 1, 30 to 20.5, ends before it begins.",
         ),
-        (
-            texts.TIMED,
-            "2 10 20.5",
-            "2 200 300",
-            ", line 20: the window of customer 1, 200 to 300, is outside the depot's, 0 to 100.",
-        ),
         (texts.TIMED, "SERVICE_TIME : 5", "SERVICE_TIME : -5", ", line 6: SERVICE_TIME -5 must not be negative."),
         (texts.TIMED, "20.5", "nan", ", line 20: 'nan' is not a finite number."),
         (texts.SOLOMON, "197         10", "197        -10", ", line 13: service time -10 of customer 3 is negative."),
@@ -95,7 +89,7 @@ def test_every_command_that_reads_an_instance_goes_on_without_what_it_is_told_to
             ": tiny: duration matrix of shape (2, 2) does not fit 4 demands.",
         ),
     ],
-    ids=["end", "outside", "service", "nan", "solomon", "durations"],
+    ids=["end", "service", "nan", "solomon", "durations"],
 )
 def test_times_that_cannot_be_are_a_sentence_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, change: str, to: str, sentence: str

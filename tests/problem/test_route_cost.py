@@ -139,3 +139,15 @@ def test_a_cost_of_ones_own_travels_if_its_function_does() -> None:
     assert pickle.loads(pickle.dumps(route_cost(own_cost))) == route_cost(own_cost)
     with pytest.raises((AttributeError, pickle.PicklingError)):
         pickle.dumps(RouteCost("steep", lambda route: 1.0))
+
+
+def test_an_import_within_a_function_is_refused_with_its_line() -> None:
+    def cost(route: RouteTotals) -> float:
+        import math
+
+        return math.sqrt(route.distance)
+
+    with pytest.raises(
+        InputError, match=r"^route cost 'cost' has an import in its function \(.*test_route_cost\.py, line \d+"
+    ):
+        route_cost(cost)

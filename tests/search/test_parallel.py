@@ -12,17 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from helpers import is_running
 from neuralns import (
     InputError,
     InputWarning,
+    Instance,
     MaxIterations,
     MaxTime,
     Model,
     OperatorError,
     Progress,
+    Shipment,
     Solution,
     Stop,
     StopWhen,
@@ -55,6 +58,34 @@ def test_the_worst_search_goes_on_from_the_best_solution(monkeypatch: pytest.Mon
     monkeypatch.setattr(parallel, "EXCHANGES", 1)
     without = solve(instance, MaxIterations(20000), seed=1, workers=2)
     assert with_exchange.routes != without.routes
+
+
+def crowded(seed: int) -> Instance:
+    """Shipments with windows, too many for the vehicles."""
+    rng = np.random.default_rng(seed)
+    points, opens = rng.integers(0, 100, (41, 2)), rng.integers(0, 300, 40).tolist()
+    return Instance(
+        "crowded", None, 10, points, rounding="round", windows=[[0, 600], *([begin, begin + 150] for begin in opens)],
+        vehicles=4, shipments=[Shipment(2 * pair + 1, 2 * pair + 2, 3) for pair in range(20)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("seed", "iterations", "initial"), [(32, 20, "savings"), (35, 20, ()), (2, 100, "savings"), (3, 1000, ())]
+)
+def test_the_best_that_was_told_is_returned(workers: int, seed: int, iterations: int, initial: Any) -> None:
+    result = solve(crowded(seed), MaxIterations(iterations), seed=seed, workers=workers, initial=initial)
+    assert result.initial.unserved
+    assert result.cost == result.trace.best[-1]
+    assert result.best.broken_rules() == []
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_a_start_that_leaves_customers_out_ends_with_the_best_that_was_told(workers: int) -> None:
+    result = solve("E-n51-k5", MaxIterations(300), seed=1, workers=workers, initial=[[1, 2], [3]])
+    assert result.feasible
+    assert result.cost == result.trace.best[-1]
 
 
 def test_time_limits_targets_and_callbacks_end_all_workers() -> None:

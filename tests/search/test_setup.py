@@ -126,7 +126,7 @@ def test_the_scale_is_one_to_twenty_by_default() -> None:
     assert quotas_of(None, 7) == (1, 7)
 
 
-@pytest.mark.parametrize("scale", [0, -1, (5, 2), 2.5, math.nan, math.inf, (0.5, 4)])
+@pytest.mark.parametrize("scale", [0, -1, (5, 2), 2.5, math.nan, math.inf, (0.5, 4), "x", (1, 2, 3), [1]])
 def test_a_scale_that_makes_no_sense_has_no_quotas(scale: Any) -> None:
     with pytest.raises(InputError, match="scale"):
         quotas_of(scale, 50)
@@ -148,9 +148,41 @@ def test_a_start_is_built_read_or_given(tmp_path: Path) -> None:
 
 def test_a_start_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^the initial solution does not fit E-n22-k4: "):
-        initial_solution(INSTANCE, Solution(INSTANCE, [[1, 2, 3]]))
+        initial_solution(INSTANCE, Solution(INSTANCE, [[1, 2, 1]]))
     with pytest.raises(InputError, match=r"absent\.sol"):
         initial_solution(INSTANCE, tmp_path / "absent.sol")
+
+
+def test_routes_as_lists_of_customers_are_a_start() -> None:
+    own = random_tours(INSTANCE, 8)
+    assert initial_solution(INSTANCE, [list(route) for route in own.routes]) == own
+    assert initial_solution(INSTANCE, [np.array(route) for route in own.routes]) == own  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("routes", "sentence"),
+    [
+        ([[1, 99]], "the initial solution does not fit E-n22-k4: route 1 visits 99, but the customers are"),
+        ([["a"]], r"initial \[\['a'\]\] is neither a solution, a file or the name of a method, nor a list of routes"),
+        ([[1.5]], r"initial \[\[1\.5\]\] is neither"),
+        ([1, 2], r"initial \[1, 2\] is neither"),
+        (7, "initial 7 is neither"),
+    ],
+)
+def test_lists_that_are_no_routes_are_refused(routes: Any, sentence: str) -> None:
+    with pytest.raises(InputError, match=f"^{sentence}"):
+        initial_solution(INSTANCE, routes)
+
+
+def test_a_start_that_leaves_customers_out_is_taken(tmp_path: Path) -> None:
+    start = initial_solution(INSTANCE, Solution(INSTANCE, [[1, 2], [3]]))
+    assert (start.feasible, start.routes[:2]) == (True, ((1, 2), (3,)))
+    (tmp_path / "part.sol").write_text("Route #1: 1 2\nRoute #2: 3\n")
+    assert initial_solution(INSTANCE, tmp_path / "part.sol") == initial_solution(INSTANCE, [[1, 2], [3]]) == start
+    assert initial_solution(INSTANCE, []).feasible
+    # Where vehicles are few, somebody may have to stay out: that is the search's business.
+    few = replace(INSTANCE, vehicles=4)
+    assert initial_solution(few, [[1, 2], [3]]).routes == ((1, 2), (3,))
 
 
 # --- The whole. ------------------------------------------------------------------------------------------------------

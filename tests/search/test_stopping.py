@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -185,3 +186,10 @@ def test_a_rule_that_does_not_compile_is_named_in_one_sentence(rule: Callable[..
 def test_a_rule_may_be_a_lambda() -> None:
     stop = StopWhen(lambda state: state.status.iteration >= 5)
     assert solve("E-n22-k4", stop).stopped_by == "<lambda>"
+
+
+@pytest.mark.parametrize("limit", [MaxTime, MaxIterations, NoImprovement, TargetCost])
+def test_limits_that_are_no_numbers_are_refused(limit: Any) -> None:
+    for given in ("x", None, [1]):
+        with pytest.raises(InputError, match="is not a number"):
+            limit(given)

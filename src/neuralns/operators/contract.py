@@ -15,8 +15,8 @@ from neuralns.routes.transfer import State
 
 (
     FINE, BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, WRONG_QUOTA, WRONG_DESTROY, WRONG_REPAIR, LEFT_OUT, OVERLOADED,
-    TOO_MANY_ROUTES, WRONG_IMPROVE, IMPROVE_LEFT_OUT, IMPROVE_OVERLOADED, IMPROVE_OPENED,
-) = range(13)  # fmt: skip
+    TOO_MANY_ROUTES, WRONG_IMPROVE, IMPROVE_LEFT_OUT, IMPROVE_OVERLOADED, IMPROVE_OPENED, NO_THRESHOLD,
+) = range(14)  # fmt: skip
 """What applying an operator returns: fine, or which contract an operator or selector broke."""
 
 _call_destroy = caller_with_parameters(SIGNATURES["destroy"])
@@ -79,6 +79,8 @@ def broken_contract(
 ) -> OperatorError:
     """Return the error that says which operator or selector broke its contract, and how."""
     node, removed = state.fault_node, state.n_removed
+    if status == NO_THRESHOLD:
+        return OperatorError("the acceptance rule gives nan as the most that a candidate may cost, which is no number.")
     if status in (BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE):
         phase = "destroy" if status == BAD_DESTROY_CHOICE else "repair"
         return OperatorError(f"selector {selector!r} chose {phase} operator {choice}, which does not exist.")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import Floats
-from neuralns.problem.values import amounts, not_negative, numbers, text, whole_number, window
+from neuralns.problem.values import amounts, not_negative, numbers, same_fields, text, whole_number, window
 
 ALWAYS = (-math.inf, math.inf)
 """A shift without beginning and end."""
@@ -144,6 +144,14 @@ class Profile:
             matrix=numbers(f"{what}: distances", matrix, 2),
             durations=None if durations is None else numbers(f"{what}: durations", durations, 2),
         )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Profile):
+            return NotImplemented
+        return self is other or same_fields(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.matrix.shape))
 
 
 @dataclass(frozen=True, init=False)

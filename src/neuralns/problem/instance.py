@@ -26,7 +26,7 @@ from neuralns.problem.parts import (
     read_skills,
 )
 from neuralns.problem.route_cost import RouteCost
-from neuralns.problem.values import LARGEST, form_of, not_negative, numbers, one_number, whole_number
+from neuralns.problem.values import LARGEST, form_of, not_negative, numbers, one_number, same_fields, whole_number
 
 MATRIX_LIMIT = 5000
 """Largest number of nodes for which distances are held as a matrix (200 MB); above it they are computed on demand."""
@@ -241,8 +241,7 @@ class Instance:
         fields["openings"] = several = read_openings(name, openings, nodes)
         if several is not None and windows is None:
             windows = [[0.0, np.inf]] * nodes
-        binding = depot_nodes if types is None or all(None not in (kind.start, kind.end) for kind in types) else ()
-        fields["windows"] = None if windows is None else _windows(name, windows, nodes, binding, several)
+        fields["windows"] = None if windows is None else _windows(name, windows, nodes, depot_nodes, several)
         fields["service"] = None if service is None else _service(name, service, nodes, depot_nodes)
         count = scalars["vehicles"]
         fields["vehicles"] = None if count is None else whole_number(f"{name}: number of vehicles", count)
@@ -288,6 +287,14 @@ class Instance:
         windows = given.copy()
         windows[0] = max(opens, given[0, 0]), min(closes, given[0, 1])
         object.__setattr__(self, "windows", _windows(self.name, windows, nodes, (0,), self.openings))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Instance):
+            return NotImplemented
+        return self is other or same_fields(self, other)
+
+    def __hash__(self) -> int:
+        return hash((self.capacity, self.demands.tobytes()))
 
     def __repr__(self) -> str:
         return f"<Instance {self.name}: {self.customers} customers, capacity {self.capacity:.10g}>"
@@ -677,22 +684,19 @@ def _windows(
     openings: Mapping[int, Windows] | None = None,
 ) -> Floats:
     try:
-        open_ended = np.array(values, dtype=np.float64)
+        given = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name}: windows must be {form_of(2)}.") from None
-    windows = numbers(f"{name}: windows", np.where(open_ended == np.inf, LARGEST, open_ended), 2).copy()
-    if windows.shape != (nodes, 2):
-        raise InputError(f"{name}: windows of shape {windows.shape} do not fit {nodes} demands (({nodes}, 2)).")
+    if given.ndim == 2 and given.shape != (nodes, 2):
+        raise InputError(f"{name}: windows of shape {given.shape} do not fit {nodes} demands (({nodes}, 2)).")
+    # A window may have no end, but it begins at some time.
+    given[..., 1:] = np.where(given[..., 1:] == np.inf, LARGEST, given[..., 1:])
+    windows = numbers(f"{name}: windows", given, 2).copy()
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
         raise InputError(f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}, ends before it begins.")
     for node, spans in (openings or {}).items():
         windows[node] = spans[0][0], min(spans[-1][1], LARGEST)
-    if depots:
-        shift = np.array([windows[list(depots), 0].min(), windows[list(depots), 1].max()])
-        for node in np.flatnonzero((windows[:, 0] > shift[1]) | (windows[:, 1] < shift[0]))[:1]:
-            what = f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}"
-            raise InputError(f"{what}, is outside the depot's, {_span(shift)}.")
-    windows[windows == LARGEST] = np.inf
+    windows[windows[:, 1] == LARGEST, 1] = np.inf
     windows.setflags(write=False)
     return windows
 

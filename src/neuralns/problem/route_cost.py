@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -76,6 +77,11 @@ class RouteCost:
             raise InputError(f"{self} must take one argument, the totals of a route.") from None
         except ValueError:  # some built-in functions tell nobody what they take
             pass
+        line = _line_of_import(self.function)
+        if line is not None:
+            raise InputError(
+                f"{self} has an import in its function ({line}), which cannot be compiled; import above the function."
+            )
         self(_TRIAL)
 
     def __call__(self, totals: RouteTotals) -> float:
@@ -208,6 +214,17 @@ def named_cost(name: str, parameters: Mapping[str, Any]) -> RouteCost:
         if key not in parameters and entry.default is inspect.Parameter.empty:
             raise InputError(f"route cost {name!r} needs the parameter {key!r}.")
     return READY_MADE[name](**parameters)
+
+
+def _line_of_import(function: Any) -> str | None:
+    """Return file and line of the first import statement within a function, or None."""
+    code: Any = getattr(function, "__code__", None)
+    line = 0
+    for step in () if code is None else dis.get_instructions(code):
+        line = step.starts_line if isinstance(step.starts_line, int) and step.starts_line > 1 else line
+        if step.opname == "IMPORT_NAME":
+            return f"{code.co_filename}, line {line}"
+    return None
 
 
 def _parameter(name: str, key: str, value: Any) -> float:

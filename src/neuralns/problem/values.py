@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from neuralns.problem.distances import Floats
 
 LARGEST = 1e100
 """Largest number that an instance may hold; sums and squares of such numbers are still finite."""
+MOST_COUNTED = 2**63
+"""Whole numbers of this size and above are more than compiled functions can count to."""
 _FORMS = {1: "a list of numbers", 2: "a table of numbers"}
 
 
@@ -60,6 +63,8 @@ def whole_number(what: str, value: Any, least: int = 1) -> int:
     if number != int(number) or number < least:
         above = "above 0" if least == 1 else f"of at least {least}"
         raise InputError(f"{what} {number:g} must be a whole number {above}.")
+    if number >= MOST_COUNTED:
+        raise InputError(f"{what} {number:g} is {_unfit(number)}.")
     return int(number)
 
 
@@ -89,6 +94,16 @@ def text(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value.isprintable():
         raise InputError(f"{what} {value!r:.60} must be text on one line.")
     return value
+
+
+def same_fields(one: Any, other: Any) -> bool:
+    """Return whether two of a dataclass that holds arrays are equal, field by field."""
+    for field in fields(one):
+        ours, theirs = getattr(one, field.name), getattr(other, field.name)
+        arrays = isinstance(ours, np.ndarray) or isinstance(theirs, np.ndarray)
+        if not (np.array_equal(ours, theirs) if arrays else ours == theirs):
+            return False
+    return True
 
 
 def _unfit(value: float) -> str:

@@ -540,10 +540,13 @@ class Search:
             (self._missing, len(solution.routes) * self.setup.fewest_vehicles),
             (int(self._run.left_out), int(self._run.routes) * self.setup.fewest_vehicles),
         )
+        # While vehicles or customers come first, the status does not know what the best routes cost.
+        kept_cost = self._kept_cost + self._penalties if self._run.fewest else status.best
+        better = rank < kept_rank or cost < kept_cost
         if self._run.fewest and rank > kept_rank:
             self.continue_from(self.best())
-        elif self._run.fewest or rank < kept_rank or cost < status.best:
-            if rank < kept_rank or cost < self._kept_cost + self._penalties:
+        elif self._run.fewest or better:
+            if better:
                 self._keep()
             status.best, status.since_best = cost, 0
             if self._first_phase:

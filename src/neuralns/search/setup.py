@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import index
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.problem.values import one_number
 from neuralns.routes.fleet import compile_rules
 from neuralns.routes.transfer import do_without_route, load_solution, new_state
 from neuralns.search import loop
@@ -37,6 +39,10 @@ Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
 
 
+Start = Solution | str | os.PathLike[str] | Sequence[Sequence[int]]
+"""Where to start: a solution, routes as lists of customers, a method's name, or a file."""
+
+
 @dataclass(frozen=True)
 class Setup:
     """What a search is to do; several searches may follow one setup with different seeds."""
@@ -55,7 +61,7 @@ class Setup:
 
     def starting_from(self, initial: Solution) -> Setup:
         """Return the same from another solution."""
-        return replace(self, initial=initial, temperatures=self.acceptance.temperatures(initial))
+        return replace(self, initial=initial, temperatures=_temperatures(self.acceptance, initial))
 
 
 def make_setup(
@@ -66,7 +72,7 @@ def make_setup(
     *,
     scale: Scale = None,
     acceptance: Acceptance | None = None,
-    initial: Solution | str | os.PathLike[str] = "savings",
+    initial: Start = "savings",
     seed: int | np.random.SeedSequence = 0,
     fewest_vehicles: bool = False,
 ) -> Setup:
@@ -82,8 +88,23 @@ def make_setup(
     random = isinstance(initial, str) and initial == "random"
     typical = initial_solution(instance, "savings", seconds=stop.time) if random else first
     quotas = quotas_for(instance, selector, scale)
-    temperatures = acceptance.temperatures(typical)
+    temperatures = _temperatures(acceptance, typical)
     return Setup(instance, stop, selector, portfolio, quotas, acceptance, temperatures, first, fewest_vehicles)
+
+
+def _temperatures(acceptance: Acceptance, initial: Solution) -> tuple[float, float]:
+    """Return the temperatures of a rule, which may be a user's own."""
+    found = acceptance.temperatures(initial)
+    try:
+        hot, cold = (one_number("temperature", each) for each in found)
+    except (TypeError, ValueError):
+        hot = cold = 0.0
+    if not (hot > 0 and cold > 0):
+        raise InputError(
+            f"acceptance rule {type(acceptance).__name__!r} gives temperatures {found!r:.60}, but they must be two "
+            "numbers above 0, at the start and at the end."
+        )
+    return hot, cold
 
 
 def prepare(
@@ -133,14 +154,19 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
 
 def initial_solution(
     instance: Instance,
-    source: Solution | str | os.PathLike[str],
+    source: Start,
     seed: int | np.random.SeedSequence = 0,
     seconds: float = math.inf,
 ) -> Solution:
-    """Return a start for a search of some seconds: built by a named method, read from a file, or as given; checked."""
+    """Return a start for a search of some seconds: built by a named method, read from a file, or as given; checked.
+
+    Routes that leave customers out are taken: where everybody can be served, those are added at once.
+    """
     if isinstance(source, Solution):
         kinds = source.vehicles if len(source.instance.types) == len(instance.types) else None
-        return Solution(instance, source.routes, kinds).checked("the initial solution")
+        return _completed(Solution(instance, source.routes, kinds), seconds).checked("the initial solution")
+    if not isinstance(source, str | os.PathLike):
+        return _completed(Solution(instance, _routes(source)), seconds).checked("the initial solution")
     if source in ("savings", "insertion") and instance.may_leave_out:
         return build(instance)
     if source == "savings":
@@ -149,7 +175,30 @@ def initial_solution(
         return nearest_insertion(instance)
     if source == "random":
         return random_tours(instance, seed)
-    return read_solution(instance, source).checked(os.fspath(source))
+    return _completed(read_solution(instance, source), seconds).checked(os.fspath(source))
+
+
+def _routes(given: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the routes that lists of customers give."""
+    try:
+        return [[index(customer) for customer in route] for route in given]
+    except TypeError:
+        raise InputError(
+            f"initial {given!r:.60} is neither a solution, a file or the name of a method, nor a list of routes, each "
+            "a list of customer numbers."
+        ) from None
+
+
+def _completed(start: Solution, seconds: float) -> Solution:
+    """Return routes with those whom they leave out on further ones, where loads are all that limits routes.
+
+    Elsewhere the search itself sees to it that they are served.
+    """
+    missing = set(start.unserved)
+    if not missing or start.instance.may_leave_out:
+        return start
+    built = savings_in(start.instance, seconds).routes
+    return Solution(start.instance, [*start.routes, *([each for each in route if each in missing] for route in built)])
 
 
 def quotas_for(instance: Instance, selector: Selector, scale: Scale = None) -> tuple[int, int]:
@@ -161,9 +210,13 @@ def quotas_for(instance: Instance, selector: Selector, scale: Scale = None) -> t
 
 def quotas_of(scale: Scale, customers: int) -> tuple[int, int]:
     """Return the least and most customers to remove in an iteration."""
-    low, high = DEFAULT_SCALE if scale is None else scale if isinstance(scale, tuple) else (scale, scale)
-    if not 0 < low <= high or math.isinf(high):
-        raise InputError(f"scale {scale!r} must be a number above 0, or a pair of them with the smaller first.")
+    try:
+        low, high = DEFAULT_SCALE if scale is None else scale if isinstance(scale, tuple | list) else (scale, scale)
+        fits = bool(0 < low <= high < math.inf)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise InputError(f"scale {scale!r:.60} must be a number above 0, or a pair of them with the smaller first.")
     if any(value >= 1 and value != int(value) for value in (low, high)):
         raise InputError(f"scale {scale!r} must be a whole number of customers, or a share below 1.")
     least, most = (max(1, round(value * customers)) if value < 1 else int(value) for value in (low, high))

@@ -23,7 +23,7 @@ from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.pausing import Clock
 from neuralns.search.result import OperatorUse, Result, Trace
 from neuralns.search.search import Progress, Search
-from neuralns.search.setup import Scale, make_setup, portfolio_of, prepare, quotas_for
+from neuralns.search.setup import Scale, Start, make_setup, portfolio_of, prepare, quotas_for
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.supervision import Supervised, has_own_functions, watch_start
 from neuralns.search.trials import Trials
@@ -50,7 +50,7 @@ def solve(
     seed: int = 0,
     scale: Scale = None,
     acceptance: Acceptance | None = None,
-    initial: Solution | str | os.PathLike[str] = "savings",
+    initial: Start = "savings",
     workers: int = 1,
     objective: str | None = None,
     callbacks: Iterable[Callback] = (),
@@ -85,7 +85,8 @@ def solve(
     acceptance
         Which candidates to keep; simulated annealing that cools over the run by default.
     initial
-        Where to start: ``savings``, ``insertion``, ``random``, a solution, or a solution file.
+        Where to start: ``savings``, ``insertion``, ``random``, a solution, routes as lists of customers, or a solution
+        file. Routes may leave customers out.
     workers
         Searches on so many cores at once: they divide large solutions among them, and search small ones from different
         seeds, exchanging their best about 20 times. Limits of iterations count for each of them.
@@ -137,7 +138,7 @@ def solve(
         raise InputError(f"number of workers {workers!s:.20} is too large; at most {MOST_WORKERS} are possible.")
     if selector == AUTO:
         # A search that begins with good routes is another thing than those that the controller was trained on.
-        chosen = workers > 1 or fewest or initial != "savings"
+        chosen = workers > 1 or fewest or not (isinstance(initial, str) and initial == "savings")
         chosen = chosen or not (portfolio is None and scale is None and acceptance is None)
         selector = Uniform() if chosen else default_selector(instance, stop.time)
     acceptance = SimulatedAnnealing() if acceptance is None else acceptance

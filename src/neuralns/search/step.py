@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.clock import ticks
 from neuralns.compiled.random import random
-from neuralns.operators.contract import FINE, WRONG_IMPROVE, apply_destroy, apply_improve, apply_repair
+from neuralns.operators.contract import FINE, NO_THRESHOLD, WRONG_IMPROVE, apply_destroy, apply_improve, apply_repair
 from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
 from neuralns.routes.evaluate import GENERAL, PLAIN, ask, hopeless, is_on_time, total_overload
@@ -53,6 +55,8 @@ def end_step(state, tables, repair, accepts):
         ask(state, TIDY, 0)
     state.status.running = ACCEPTING
     state.status.threshold = draw_threshold(state, accepts)
+    if np.isnan(state.status.threshold):
+        return NO_THRESHOLD, REJECTED
     if state.n_bank > 0:
         take_from_bank(state)
     state.status.running = REPAIRING + KINDS * repair

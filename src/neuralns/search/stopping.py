@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from neuralns.compiled.calls import caller
@@ -58,15 +59,20 @@ class Stop:
             ("time limit", self.time),
             ("number of iterations", self.iterations),
             ("number of iterations without improvement", self.no_improvement),
+            ("target cost", self.target),
         ):
+            if not isinstance(value, int | float | np.integer | np.floating):
+                raise InputError(f"{what} {value!r:.60} is not a number.")
+            if what == "target cost":
+                if math.isnan(value):
+                    raise InputError("target cost nan is not a number.")
+                continue
             if value > LARGEST and value != math.inf:
                 raise InputError(f"{what} {value!s:.20} is too large; at most {LARGEST:g} is possible.")
             if not value >= 0:
                 raise InputError(f"{what} {value} must be a number of at least 0.")
             if what != "time limit" and math.isfinite(value) and value != int(value):
                 raise InputError(f"{what} {value} must be whole.")
-        if math.isnan(self.target):
-            raise InputError("target cost nan is not a number.")
 
     def __or__(self, other: Stop) -> Stop:
         return Stop(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.search import Search
-from neuralns.search.setup import Scale, make_setup, prepare
+from neuralns.search.setup import Scale, Start, make_setup, prepare
 from neuralns.search.stopping import Stop
 from neuralns.search.supervision import Supervised
 from neuralns.selection.fixed import Fixed, fixed_pairs
@@ -39,7 +38,7 @@ class Trials:
     stop: Stop
     share: float
     scale: Scale = None
-    initial: Solution | str | os.PathLike[str] = "savings"
+    initial: Start = "savings"
     acceptance: Acceptance | None = None
     workers: int = 1
     found: list[Solution] = field(default_factory=list, compare=False)

@@ -15,6 +15,7 @@ from neuralns.problem.formats.vroom_output import vroom_answer
 from neuralns.problem.solution import Solution
 from neuralns.search.pausing import Clock
 from neuralns.search.result import Result
+from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.search.stopping import MaxIterations, MaxTime, Stop
 from neuralns.studio.describe import describe_instance, describe_solution, number
@@ -55,7 +56,8 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
     start = None if request.vroom is None else request.vroom.start
     if order.get("start") is not None:
         # What cannot be started from is refused at once.
-        start = _solution(request, order["start"]).checked("the start")
+        given = _solution(request, order["start"])
+        start = initial_solution(given.instance, given)
     line.send(
         "accepted",
         name=instance.name,

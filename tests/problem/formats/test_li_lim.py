@@ -65,7 +65,6 @@ def test_windows_and_vehicles_can_be_ignored(tmp_path: Path) -> None:
             "line 2: the depot has a partner or an amount, but must have none",
         ),
         ("10\t20\t5", "20\t10\t5", "line 3: the window of customer 1, 20 to 10, ends before it begins"),
-        ("10\t20\t5", "120\t130\t5", "line 3: the window of customer 1, 120 to 130, is outside the depot's, 0 to 100"),
         ("10\t20\t5", "10\t20\t-5", "line 3: service time -5 of customer 1 is negative"),
         ("2\t10\t1\n", "2\t0\t1\n", "line 1: capacity 0 must be above 0"),
         ("2\t10\t1\n", "2.5\t10\t1\n", "line 1: number of vehicles 2.5 must be a whole number above 0"),

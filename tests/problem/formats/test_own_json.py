@@ -88,10 +88,6 @@ def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_
             "tiny: the window of customer 1, 5 to 4, ends before it begins",
         ),
         (
-            {"windows": [[0, 9], [0, 9], [10, 12], [0, 9]]},
-            "tiny: the window of customer 2, 10 to 12, is outside the depot's, 0 to 9",
-        ),
-        (
             {"windows": [[0, 9], [0, float("nan")], [0, 9], [0, 9]]},
             "windows: value nan of node 1 is not a finite number",
         ),
@@ -105,6 +101,7 @@ def test_an_unknown_field_is_refused_by_name_and_gone_on_without_if_told_to(tmp_
         ({"durations": [[0, 1], [1, 0]]}, r"tiny: duration matrix of shape \(2, 2\) does not fit 4 demands"),
         ({"durations": [[-1] * 4] * 4}, "tiny: duration -1 from node 0 to node 0 is negative"),
         ({"vehicles": 0}, "tiny: number of vehicles 0 must be a whole number above 0"),
+        ({"vehicles": 2**63}, r"tiny: number of vehicles 9\.22337e\+18 is too large to compute with"),
         ({"vehicles": 2.5}, "tiny: number of vehicles 2.5 must be a whole number above 0"),
         ({"max_duration": -1}, "tiny: max_duration -1 must not be negative"),
         ({"max_distance": "far"}, "tiny: max_distance 'far' is not a number"),
@@ -311,7 +308,7 @@ def test_what_the_schema_refuses_is_refused(tmp_path: Path, changes: dict[str, A
         read_instance(written(tmp_path, json.dumps(form), "a.json"))
 
 
-def test_a_number_of_vehicles_beyond_all_bounds_is_kept(tmp_path: Path) -> None:
-    many = replace(texts.NAMED, vehicles=2**130)
+def test_a_large_number_of_vehicles_is_kept(tmp_path: Path) -> None:
+    many = replace(texts.NAMED, vehicles=2**62)
     write_instance(many, tmp_path / "many.json")
-    assert read_instance(tmp_path / "many.json").vehicles == 2**130
+    assert read_instance(tmp_path / "many.json").vehicles == 2**62

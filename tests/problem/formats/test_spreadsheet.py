@@ -285,11 +285,6 @@ def test_a_known_column_can_be_ignored(tmp_path: Path) -> None:
         ),
         ("10:00", "2026-03-02T10:00", ", row 3, column 'latest': '2026-03-02T10:00' is a date with a time, but "),
         ("10:00", "08:00", ", row 3, column 'latest': the window 08:30 to 08:00 ends before it begins."),
-        (
-            "08:30,10:00",
-            "18:00,19:00",
-            ", row 3, column 'latest': the window 18:00 to 19:00 is outside the depot's, 08:00 to 17:00.",
-        ),
         ("depot", "Warehouse", ": no row is the depot; name one 'depot', or add a column 'type' that says so."),
         ("Farm", "Depot", ": rows 2 and 5 are both named depot; give each a name of its own."),
         ("Farm", "Bakery", ", row 5, column 'name': 'Bakery' is the name of row 3 as well."),
@@ -405,3 +400,69 @@ def test_a_speed_must_be_above_zero(tmp_path: Path, speed: float) -> None:
 def test_a_speed_beside_a_matrix_is_refused(tmp_path: Path) -> None:
     found = refused(tmp_path, matrix="0,1\n1,0\n", speed=30)
     assert found == "matrix.csv: durations are given, and a speed as well; leave one of them out."
+
+
+# --- Tables in memory. ------------------------------------------------------------------------------------------------
+
+
+class Frame:
+    """What a DataFrame shows of itself: labels, and its text in CSV."""
+
+    def __init__(self, rows: list[list[Any]], columns: list[Any], index: list[Any] | None = None) -> None:
+        self.rows, self.columns, self.index = rows, columns, index or list(range(len(rows)))
+
+    def to_csv(self, index: bool, header: bool, index_label: str) -> str:
+        lines = [[index_label] * index + list(self.columns)] * header
+        lines += [[label] * index + row for label, row in zip(self.index, self.rows, strict=True)]
+        return "".join(",".join(map(str, line)) + "\n" for line in lines)
+
+
+STOPS_TABLE = [line.split(",") for line in STOPS.splitlines()]
+
+
+def test_tables_in_memory_are_read_like_files(tmp_path: Path) -> None:
+    expected = loaded(tmp_path)
+    header, *rows = STOPS_TABLE
+    vehicles = Frame([[2, 10]], ["vehicles", "capacity"])
+    found = read_spreadsheet(Frame(rows, header), vehicles)
+    assert found == expected
+    # Names may be the labels of the rows.
+    labelled = Frame([row[1:] for row in rows], header[1:], [row[0] for row in rows])
+    assert read_spreadsheet(labelled, vehicles) == expected
+    minutes = [[0, 1, 2, 3], [1, 0, 4, 5], [2, 4, 0, 6], [3, 5, 6, 0]]
+    timed = loaded(tmp_path, matrix="".join(",".join(map(str, row)) + "\n" for row in minutes))
+    assert read_spreadsheet(Frame(rows, header), vehicles, matrix=Frame(minutes, [0, 1, 2, 3])) == timed
+    names = [row[0] for row in rows]
+    assert read_spreadsheet(Frame(rows, header), vehicles, matrix=Frame(minutes, names, names)) == timed
+
+
+def test_a_data_frame_of_pandas_is_read(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    loaded(tmp_path)
+    frames = [pandas.read_csv(tmp_path / name) for name in ("stops.csv", "fleet.csv")]
+    assert read_spreadsheet(frames[0], frames[1]) == loaded(tmp_path)
+
+
+def test_what_is_wrong_in_a_table_in_memory_is_said_with_its_row() -> None:
+    header, *rows = STOPS_TABLE
+    with pytest.raises(InputError, match=r"^stops, row 3, column 'demand': 'much' is not a number"):
+        read_spreadsheet(Frame([rows[0], [*rows[1][:3], "much", *rows[1][4:]], *rows[2:]], header), capacity=10)
+    for given in ([[1, 2]], 5, object()):
+        with pytest.raises(InputError, match=r"^stops: .* is neither a file nor a table"):
+            read_spreadsheet(given)
+    with pytest.raises(InputError, match=r"^vehicles: \[2\] is neither a file nor a table"):
+        read_spreadsheet(Frame(rows, header), [2])
+
+
+@pytest.mark.parametrize("window", ["18:00,19:00", "05:00,06:00", ",06:00"])
+def test_a_window_outside_the_shift_is_that_stop_s_own_trouble(tmp_path: Path, window: str) -> None:
+    stops = STOPS.replace("08:30,10:00", window)
+    for fleet in (FLEET, "name,vehicles,capacity\nvan,1,10\nlorry,1,20\n"):
+        instance = loaded(tmp_path, stops, fleet)
+        assert list(instance.unservable) == [1]
+
+
+def test_more_vehicles_than_can_be_counted_are_refused(tmp_path: Path) -> None:
+    for text, column in (("vehicles,capacity", "vehicles"), ("max stops,capacity", "max stops")):
+        said = refused(tmp_path, fleet=f"{text}\n9223372036854775808,10\n")
+        assert said == f"fleet.csv, row 2, column {column!r}: '9223372036854775808' is too large to compute with."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from helpers import decides
@@ -32,6 +34,42 @@ def test_every_rule_drives_a_search(rule: Acceptance) -> None:
         assert result.trace.current == result.trace.best
     if isinstance(rule, Always):
         assert all(use.accepted == use.used for use in result.operators if use.phase != "improve")
+
+
+class Confused(Acceptance):
+    """Does not know what a candidate may cost."""
+
+    @staticmethod
+    def threshold(state):
+        return np.nan
+
+
+class Cold(Acceptance):
+    """A rule of one's own whose temperatures are none."""
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def temperatures(self, initial: Solution) -> Any:
+        return self.found
+
+    @staticmethod
+    def threshold(state):
+        return state.status.best + state.status.temperature
+
+
+def test_a_threshold_that_is_no_number_is_refused_in_a_sentence() -> None:
+    with pytest.raises(OperatorError, match=r"^the acceptance rule gives nan as the most that a candidate may cost"):
+        solve("E-n22-k4", MaxIterations(10), acceptance=Confused())
+    for given in ("x", [1.0]):
+        with pytest.raises(InputError, match=r"start threshold .* is not a number"):
+            RecordToRecord(given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("found", [(math.nan, 1.0), (1.0, 0.0), (1.0, -1.0), (1.0,), 5.0, None, ("x", "y")])
+def test_temperatures_that_are_none_are_refused_by_the_name_of_the_rule(found: Any) -> None:
+    with pytest.raises(InputError, match=r"acceptance rule 'Cold' gives temperatures .*, but they must be two numbers"):
+        solve("E-n22-k4", MaxIterations(10), acceptance=Cold(found))
 
 
 class Never(Acceptance):

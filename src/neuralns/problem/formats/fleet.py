@@ -19,6 +19,7 @@ from neuralns.problem.formats.sheet import (
     of_number,
 )
 from neuralns.problem.formats.text import FilePath
+from neuralns.problem.values import MOST_COUNTED
 
 LIMITS: Columns = {
     **numbered({"capacity": ("capacity", "max_load", "payload")}),
@@ -218,6 +219,8 @@ def _whole(sheet: Sheet, index: int, column: str) -> int | None:
         return None
     if value != int(value):
         raise sheet.refusal(index, column, f"{sheet.text(index, column)!r:.60} is not a whole number")
+    if value >= MOST_COUNTED:
+        raise sheet.refusal(index, column, f"{sheet.text(index, column)!r:.60} is too large to compute with")
     return int(value)
 
 

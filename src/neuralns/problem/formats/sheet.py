@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import isfinite
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.clock import MIDNIGHT
-from neuralns.problem.formats.text import FilePath, Unsupported, read_text, refuse_unsupported
+from neuralns.problem.formats.text import FilePath, HeldText, Unsupported, read_text, refuse_unsupported
 from neuralns.problem.values import LARGEST
 
 Moment = float | timedelta | datetime
@@ -81,10 +85,29 @@ def separator_of(text: str) -> str | None:
     return next((mark for mark in "\t;," if mark in line), None)
 
 
+def as_file(name: str, table: Any) -> FilePath:
+    """Return a file as it is, and a table in memory, such as a DataFrame of pandas, as its text in CSV.
+
+    Labels of its rows and columns that are numbers alone say nothing.
+    """
+    if isinstance(table, str | os.PathLike):
+        return table
+    if not callable(getattr(table, "to_csv", None)):
+        raise InputError(f"{name}: {table!r:.60} is neither a file nor a table that can be written as CSV (to_csv).")
+    rows, columns = (list(getattr(table, side, ())) for side in ("index", "columns"))
+    label = getattr(getattr(table, "index", None), "name", None) or "name"
+    text = table.to_csv(index=_says_something(rows), header=_says_something(columns), index_label=label)
+    return HeldText(name, text)
+
+
+def _says_something(labels: Sequence[object]) -> bool:
+    return not all(isinstance(each, int | np.integer) for each in labels)
+
+
 def cells(path: FilePath, text: str | None = None) -> list[tuple[int, list[str]]]:
     """Return the rows of a table that hold anything, with their numbers as a spreadsheet counts them."""
     text = read_text(path) if text is None else text
-    if "\ufffd" in text:
+    if "\ufffd" in text and not isinstance(path, HeldText):
         # Older spreadsheets save in the encoding of Western Windows.
         text = Path(path).read_bytes().decode("cp1252", errors="replace")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text) or ",", strict=True)

@@ -17,7 +17,7 @@ from neuralns.problem.fleet import Profile, VehicleType
 from neuralns.problem.formats.duration_table import read_durations
 from neuralns.problem.formats.fleet import LIMITS, Vehicles, read_vehicles, vehicles_of_depots
 from neuralns.problem.formats.own_json import is_json
-from neuralns.problem.formats.sheet import HARMLESS, MOST, Sheet, Times, of_number, separator_of
+from neuralns.problem.formats.sheet import HARMLESS, MOST, Sheet, Times, as_file, of_number, separator_of
 from neuralns.problem.formats.solomon import is_solomon
 from neuralns.problem.formats.stops import (
     COLUMNS,
@@ -67,11 +67,11 @@ def read_spreadsheet_text(path: FilePath, text: str, ignore: Collection[str] = (
 
 
 def read_spreadsheet(
-    path: FilePath,
-    vehicles: FilePath | int | None = None,
+    path: FilePath | Any,
+    vehicles: FilePath | int | Any = None,
     *,
     capacity: float | None = None,
-    matrix: FilePath | None = None,
+    matrix: FilePath | Any = None,
     speed: float | None = None,
     ignore: Collection[str] = (),
     text: str | None = None,
@@ -80,7 +80,8 @@ def read_spreadsheet(
 
     Columns are found by their names, in any order: ``name``, ``x`` and ``y`` or ``lat`` and ``lon``, ``delivery``,
     ``pickup``, ``earliest``, ``latest``, ``service``, and usual words for them. One row is the depot, by its name, or
-    several are by a column ``type``. All columns are in the page on spreadsheets.
+    several are by a column ``type``. All columns are in the page on spreadsheets. Each table may also be a DataFrame
+    of pandas, or whatever else has ``columns`` and ``to_csv``.
 
     Parameters
     ----------
@@ -102,6 +103,13 @@ def read_spreadsheet(
     text
         The text of the table of stops, if it has been read already.
     """
+    path = as_file("stops", path)
+    if isinstance(vehicles, np.integer):
+        vehicles = int(vehicles)
+    if vehicles is not None and not isinstance(vehicles, int):
+        vehicles = as_file("vehicles", vehicles)
+    if matrix is not None:
+        matrix = as_file("durations", matrix)
     keys = {ignore.casefold()} if isinstance(ignore, str) else {key.casefold() for key in ignore}
     timed = (of_number(column, number) for column in TIMES for number in range(1, MOST + 1))
     left_out = keys | (set(timed) if "windows" in keys else set())

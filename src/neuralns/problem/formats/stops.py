@@ -261,19 +261,16 @@ def windows_of(
         start = shift[0] if spans[0][0][0] is None else spans[0][0][0]
         opens = max(times.minutes(start, 0.0), times.minutes(shift[0], -inf))
         whole[0] = opens, min(whole[0][1], times.minutes(shift[1], inf))
-    opens, closes = min(begin for begin, _ in whole.values()), max(end for _, end in whole.values())
+    opens = min(begin for begin, _ in whole.values())
     windows, several = [], {}
     for node, (row, given) in enumerate(zip(places.order, spans, strict=True)):
         column = "windows" if sheet.text(row, "windows") else "latest"
-        found = [whole[node]] if node in whole else [(times.minutes(a, opens), times.minutes(b, inf)) for a, b in given]
+        ends = [(a, times.minutes(b, inf)) for a, b in given]
+        found = [whole[node]] if node in whole else [(times.minutes(a, min(opens, end)), end) for a, end in ends]
         for begin, end in found:
             span = f"{format_time(begin, times.clock)} to {format_time(end, times.clock)}"
             if begin > end:
                 raise sheet.refusal(row, column, f"the window {span} ends before it begins")
-            if begin > closes or end < opens:
-                day = f"{format_time(opens, times.clock)} to {format_time(closes, times.clock)}"
-                whose = "the depot's" if len(whole) == 1 else "those of all depots"
-                raise sheet.refusal(row, column, f"the window {span} is outside {whose}, {day}")
         if len(given) > 1 and node in whole:
             raise sheet.refusal(row, column, "several windows of a depot are not supported yet")
         if len(found) > 1:

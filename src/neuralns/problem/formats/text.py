@@ -14,6 +14,7 @@ from typing import NamedTuple
 from neuralns.errors import AdvisedError, InputError
 from neuralns.problem.distances import Rounding
 from neuralns.problem.instance import PARTS, whose
+from neuralns.problem.values import whole_number
 
 FilePath = str | os.PathLike[str]
 
@@ -64,8 +65,21 @@ def parts_ignored(ignore: Collection[str]) -> tuple[str, ...]:
     return tuple(part for part in PARTS if part in wanted)
 
 
+class HeldText(str):
+    """What sentences call a text that is held in memory, in place of a file; it brings the text along."""
+
+    text: str
+
+    def __new__(cls, name: str, text: str) -> HeldText:
+        found = super().__new__(cls, name)
+        found.text = text
+        return found
+
+
 def read_text(path: FilePath) -> str:
     """Return the text of a file; bytes that are no text become marks that no format takes for a number."""
+    if isinstance(path, HeldText):
+        return path.text
     try:
         # Reading a pipe or a device may never end, and takes away what is in it.
         mode = os.stat(path).st_mode
@@ -148,16 +162,14 @@ def check_demands(path: FilePath, table: Sequence[Row], column: int, depots: int
 
 
 def check_windows(path: FilePath, table: Sequence[Row], column: int, depots: int = 1) -> None:
-    """Refuse windows, two columns from ``column`` on, that end before they begin or lie outside the depots'."""
-    spans = [(float(words[column]), float(words[column + 1])) for _, words in table]
-    shifts = [spans[0], *spans[len(spans) - depots + 1 :]]
-    first, last = min(opens for opens, _ in shifts), max(closes for _, closes in shifts)
-    for node, ((line, _), (opens, closes)) in enumerate(zip(table, spans, strict=True)):
-        where = f"{path}, line {line}: the window of {_whose(node, table, depots)}, {opens:.10g} to {closes:.10g},"
+    """Refuse windows, two columns from ``column`` on, that end before they begin."""
+    for node, (line, words) in enumerate(table):
+        opens, closes = float(words[column]), float(words[column + 1])
         if opens > closes:
-            raise InputError(f"{where} ends before it begins.")
-        if opens > last or closes < first:
-            raise InputError(f"{where} is outside the depot's, {first:.10g} to {last:.10g}.")
+            whose = _whose(node, table, depots)
+            raise InputError(
+                f"{path}, line {line}: the window of {whose}, {opens:.10g} to {closes:.10g}, ends before it begins."
+            )
 
 
 def check_service(path: FilePath, table: Sequence[Row], column: int, depots: int = 1) -> None:
@@ -176,10 +188,7 @@ def vehicle_number(path: FilePath, line: int, word: str) -> int:
     >>> vehicle_number("tiny.vrp", 4, "25")
     25
     """
-    number = finite(path, line, word)
-    if number < 1 or number != int(number):
-        raise InputError(f"{path}, line {line}: number of vehicles {number:.10g} must be a whole number above 0.")
-    return int(number)
+    return whole_number(f"{path}, line {line}: number of vehicles", finite(path, line, word))
 
 
 def published_rounding(name: str, windows: bool) -> Rounding:

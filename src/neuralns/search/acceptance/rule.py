@@ -107,9 +107,13 @@ class Falling(Acceptance):
 
     def __post_init__(self) -> None:
         for name, value in (("start", self.start), ("end", self.end)):
-            if value is not None and not (np.isfinite(value) and value > 0):
+            if value is None:
+                continue
+            if not isinstance(value, int | float | np.integer | np.floating):
+                raise InputError(f"{name} {self.what} {value!r:.60} is not a number.")
+            if not (np.isfinite(value) and value > 0):
                 raise InputError(f"{name} {self.what} {value} must be above 0.")
-            if value is not None and not 1 / LARGEST <= value <= LARGEST:
+            if not 1 / LARGEST <= value <= LARGEST:
                 raise InputError(f"{name} {self.what} {value:g} is out of range, {1 / LARGEST:g} to {LARGEST:g}.")
         if self.start is not None and self.end is not None and self.end > self.start:
             raise InputError(f"end {self.what} {self.end} must not be above the start {self.what} {self.start}.")
