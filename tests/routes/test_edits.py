@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,9 +13,12 @@ from numba import njit
 from brute_force import costly_instances, some_routes
 from helpers import books, journalled, on_a_line, random_instances, shuffle_about, solution_in, started
 from neuralns import Instance, Solution
+from neuralns.operators.construction import build
+from neuralns.problem.generate.variants import Variant, generate_of
 from neuralns.routes import edits
 from neuralns.routes.edits import (
     MOST_TAKEN,
+    NOTHING_WRONG,
     bank_removed,
     charge_for_removed,
     close_empty_routes,
@@ -363,3 +368,26 @@ def test_who_is_left_out_again_and_again_weighs_more() -> None:
     assert (penalty(state, 1), penalty(state, 2), state.cost) == (one, 3 * one, 2.0 + 3 * one)
     recompute(state)
     assert state.cost == 2.0 + 3 * one
+
+
+@pytest.mark.parametrize("variant", ["cvrp", "vrptw", "hfvrp", "mdvrptw", "pdptw"])
+def test_requests_inserted_in_any_order_can_still_be_read_behind_the_list(variant: Variant) -> None:
+    instance = generate_of(variant, 20, 3)
+    state = new_state(instance, 0, solution=build(instance))
+    checkpoint(state)
+    ends = {each.delivery for each in instance.shipments or ()}
+    chosen = [customer for customer in range(1, 21) if customer not in ends and state.route[customer] >= 0][:4]
+    for order in itertools.permutations(chosen):
+        for customer in chosen:
+            remove(state, customer)
+        for customer in order:
+            found = min((*best_insertion(state, customer, slot), slot) for slot in state.active[: state.n_active])
+            opening, vehicle = best_opening(state, customer)
+            if opening < found[0]:
+                insert(state, customer, open_route(state, vehicle), 0)
+            else:
+                insert(state, customer, found[2], found[1])
+        assert state.fault == NOTHING_WRONG
+        assert state.n_removed == 0
+        assert sorted(state.removed[:4].tolist()) == sorted(chosen)
+        undo(state)

@@ -15,6 +15,7 @@ from neuralns.routes.evaluate import (
 )
 from neuralns.routes.general import INSERT, REMOVE, UNDO
 from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
+from neuralns.routes.removal_list import add_to_list, take_off_list
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
@@ -65,9 +66,7 @@ def remove(state, customer):
         state.arriving[after] = bridge
     state.route[customer] = -1
     note_removal(state, customer, slot, gain)
-    state.place[customer] = state.n_removed
-    state.removed[state.n_removed] = customer
-    state.n_removed += 1
+    add_to_list(state, customer)
 
 
 @compiled
@@ -116,12 +115,7 @@ def insert(state, customer, slot, place):
         state.arriving[after] = leaving
     state.route[customer] = slot
     note_insertion(state, customer, slot, arriving + leaving - bridge)
-    state.n_removed -= 1
-    last = state.removed[state.n_removed]
-    state.removed[state.place[customer]] = last
-    # Beyond those who are left, whoever was removed can still be read.
-    state.removed[state.n_removed] = customer
-    state.place[last] = state.place[customer]
+    take_off_list(state, customer)
 
 
 @compiled
@@ -244,9 +238,7 @@ def _take(state, index):
     state.bank[index], state.bank[last] = other, customer
     state.bank_place[other], state.bank_place[customer] = index, last
     state.cost -= penalty(state, customer)
-    state.place[customer] = state.n_removed
-    state.removed[state.n_removed] = customer
-    state.n_removed += 1
+    add_to_list(state, customer)
     state.n_taken += 1
 
 

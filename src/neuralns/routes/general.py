@@ -26,6 +26,7 @@ from neuralns.compiled.random import randint, random
 from neuralns.routes.journal import chain, save_node, save_slot
 from neuralns.routes.layout import state_type
 from neuralns.routes.measures import computed_distance, link, segment_of
+from neuralns.routes.removal_list import add_to_list, take_off_list
 
 DELIVERED, PICKED_UP = 1, 2
 """Values of ``State.role`` where backhauls come last: what a customer is, 0 elsewhere."""
@@ -459,9 +460,7 @@ def _take_off(state, customer):
         if state.is_delivery[node] != 0:
             request = other
     _close_books(state, slot, False)
-    state.place[request] = state.n_removed
-    state.removed[state.n_removed] = request
-    state.n_removed += 1
+    add_to_list(state, request)
 
 
 def _remove(state, customer, _slot, _place, _bound, _blink):
@@ -470,7 +469,7 @@ def _remove(state, customer, _slot, _place, _bound, _blink):
 
 
 def _insert(state, customer, slot, place, _bound, _blink):
-    """Put a request on a route, at a place, and take it off the removal list; the last one there takes its place."""
+    """Put a request on a route, at a place, and take it off the removal list."""
     node, other, where = np.uint32(customer), state.partner[np.uint32(customer)], np.uint32(slot)
     size = state.customers + 1
     save_slot(state, where)
@@ -480,10 +479,7 @@ def _insert(state, customer, slot, place, _bound, _blink):
         behind = place // size
         _attach(state, other, where, np.uint32(behind if behind != 0 else node))
     _close_books(state, where, state.sizing == CHEAPEST)
-    state.n_removed -= 1
-    last = state.removed[state.n_removed]
-    state.removed[state.place[node]] = last
-    state.place[last] = state.place[node]
+    take_off_list(state, node)
     return 0.0
 
 
