@@ -193,3 +193,11 @@ def _group(leader: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_a_route_cost_of_one_s_own_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text("def cost(route):\n    return 1.0\n")
+    said = invoke("batch", "E-n22-k4", "--iterations", 5, "--route-cost", "own.py").refusal()
+    assert said == "--route-cost own.py: a file with a cost of your own is for 'neuralns solve' alone."
+    assert not Path("results.csv").exists()

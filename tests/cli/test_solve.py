@@ -336,3 +336,72 @@ def test_our_own_routes_are_written_over_and_are_no_best_known_ones(
     for _ in range(2):
         assert invoke("solve", "tiny.vrp", "-n", 10, "--output", name, "--json").json["best_known"] is None
     assert invoke("check", "tiny.vrp", name, "--json").json["gap"] is None
+
+
+# --- Python files of one's own. ---------------------------------------------------------------------------------------
+
+OWN_RULES = """
+from neuralns import Acceptance, MaxIterations, route_cost
+
+class Downhill(Acceptance):
+    @staticmethod
+    def threshold(state):
+        return state.status.current
+
+def soon(state):
+    return state.status.iteration >= 70
+
+@route_cost
+def per_stop(route):
+    return 10.0 * route.stops
+"""
+
+
+def test_rules_and_costs_of_a_file_of_one_s_own_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN_RULES)
+    shared = ("solve", "E-n22-k4", "--iterations", 500, "--json", "-q")
+    plain = invoke(*shared, "--selector", "random").json
+    found = invoke(*shared, "--stop", "own.py:soon", "--route-cost", "own.py", "--acceptance", "own.py").json
+    assert (found["stopped_by"], found["iterations"]) == ("soon", 70)
+    assert found["objective"].endswith("+ per_stop")
+    assert found["cost"] >= plain["cost"] + 210
+    downhill = invoke(*shared, "--acceptance", "own.py:Downhill", "--initial", "random", "--trace", "a.csv").json
+    assert downhill["cost"] > 0
+    with Path("a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(row["current"] == row["best"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--acceptance missing.py", "missing.py: cannot be read (no such file)."),
+        ("--acceptance annealing", "--acceptance 'annealing' is no Python file, such as mine.py or mine.py:NAME."),
+        (
+            "--acceptance empty.py",
+            "empty.py: holds no acceptance rule (write a subclass of neuralns.Acceptance, or ",
+        ),
+        ("--acceptance own.py:Uphill", "own.py: holds no acceptance rule 'Uphill' (its acceptance rules: Downhill)."),
+        ("--stop 5", "--stop '5' is no Python file"),
+        ("--stop empty.py", "empty.py: holds no stopping rule (write a function of the state that says whether to "),
+        ("--route-cost empty.py", "empty.py: holds no route cost (write a function of a route's totals)."),
+        ("--route-cost fails.py", "fails.py: fails when run (ZeroDivisionError: division by zero)."),
+    ],
+)
+def test_files_of_one_s_own_that_will_not_do_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN_RULES)
+    Path("empty.py").write_text("x = 1\n")
+    Path("fails.py").write_text("1 / 0\n")
+    said = invoke("solve", "E-n22-k4", "--iterations", 5, *arguments.split(), "--output", "a.sol").refusal()
+    assert said.startswith(sentence)
+    assert not Path("a.sol").exists()
+
+
+def test_a_start_may_leave_customers_out(tmp_path: Path) -> None:
+    (tmp_path / "part.sol").write_text("Route #1: 1 2\n")
+    found = invoke("solve", "E-n22-k4", "--iterations", 50, "--initial", tmp_path / "part.sol", "--json", "-q").json
+    assert found["feasible"]

@@ -6,14 +6,19 @@ import re
 import subprocess
 import sys
 import textwrap
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import neuralns
 from helpers import on_a_line, outcomes, plane
-from neuralns import InputError, MaxIterations, OperatorError, load_operators, solve
+from neuralns import InputError, InputWarning, MaxIterations, OperatorError, load_operators, solve
 from neuralns.compiled.calls import MOST_PARAMETERS
+from neuralns.operators import registry
+from neuralns.operators.own_file import run_python_file
 from neuralns.operators.registry import operator, operators
 
 HEADER = "from neuralns import destroy, repair\nfrom neuralns.operators.toolkit import *\n"
@@ -349,3 +354,61 @@ def test_helpers_and_modules_beside_the_file_need_no_decorator(tmp_path: Path) -
         """,
     )
     assert run(path, "own-with-helpers", "greedy").feasible
+
+
+# --- Operators of installed packages. ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry point of an installed package."""
+
+    name: str
+    path: Path
+    value: str = "plugin:operators"
+    dist: None = None
+
+    def load(self) -> object:
+        return run_python_file(self.path)
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Install packages that consist of a Python file each."""
+
+    def pretend(*paths: Path) -> None:
+        entries = [Entry(path.stem, path) for path in paths]
+        monkeypatch.setattr(registry, "entry_points", lambda group: entries if group == "neuralns.operators" else [])
+        registry._load_installed.cache_clear()
+
+    monkeypatch.setattr(registry, "_registry", dict(registry._registry))
+    return pretend
+
+
+def test_operators_of_installed_packages_are_known_by_name(tmp_path: Path, install: Callable[..., None]) -> None:
+    source = "from neuralns import destroy\n@destroy('{}')\ndef f(state, quota):\n    pass\n"
+    broken, good, other = (tmp_path / f"{name}.py" for name in ("broken", "good", "other"))
+    broken.write_text("import nothing_of_this_name\n")
+    good.write_text(source.format("plugged-in"))
+    other.write_text(source.format("greedy"))
+    install(broken, good, other)
+    with pytest.warns(InputWarning) as warned:
+        assert operator("plugged-in").phase == "destroy"
+    sentences = [str(each.message) for each in warned]
+    assert len(sentences) == 2
+    assert sentences[0].startswith("operators 'broken' of a package (plugin:operators) cannot be loaded (")
+    assert "nothing_of_this_name" in sentences[0]
+    assert sentences[1].startswith("operators 'other' of a package")
+    assert "plugged-in" in [entry.name for entry in operators()]
+
+
+def test_names_that_are_known_load_no_package(install: Callable[..., None], tmp_path: Path) -> None:
+    install(tmp_path / "missing.py")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert operator("greedy").name == "greedy"
+    with (
+        pytest.warns(InputWarning, match="operators 'missing'"),
+        pytest.raises(InputError, match="'none' is not known"),
+    ):
+        operator("none")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from neuralns.cli import options
+from neuralns.cli.options_file import OptionsFile
 from neuralns.cli.printing import SHOWN_ROWS, plain_console
 from neuralns.errors import InputError
 
@@ -59,6 +60,7 @@ def batch(
     lenient: options.Lenient = False,
     initial: Annotated[str, typer.Option(metavar="NAME", help="Start from savings, insertion or random.")] = "savings",
     quiet: options.Quiet = False,
+    options_file: OptionsFile = None,
 ) -> None:
     """Search for short routes of many instances, one core each, with a row of results for each as soon as it is there.
 
@@ -77,11 +79,14 @@ def batch(
     from neuralns.cli.search_choices import Choice, Reading
     from neuralns.experiments.batch import Problem, Recipe, digests, run_batch
     from neuralns.experiments.jobs import Stopped
+    from neuralns.operators.own_parts import is_own_file
     from neuralns.search.stopping import Stop
     from neuralns.selection.default import AUTO, bundled_mark
 
     if initial not in ("savings", "insertion", "random"):
         raise InputError(f"initial {initial!r}: many instances start from savings, insertion or random.")
+    for each in filter(is_own_file, route_cost or ()):
+        raise InputError(f"--route-cost {each}: a file with a cost of your own is for 'neuralns solve' alone.")
     settings = {
         "time": time if time is not None or iterations is not None else 10.0,
         "iterations": iterations,

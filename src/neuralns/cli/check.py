@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from neuralns.cli import options
+from neuralns.cli.options_file import OptionsFile
 from neuralns.cli.printing import plain_console
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def check(
     plot: options.PlotRoutes = None,
     plot_timetable: options.PlotTimetable = None,
     as_json: options.AsJson = False,
+    options_file: OptionsFile = None,
     schema: Annotated[
         bool,
         typer.Option(

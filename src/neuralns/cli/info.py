@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from neuralns.cli import options
+from neuralns.cli.options_file import OptionsFile
 from neuralns.cli.printing import objective_of, plain_console, print_rows
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def info(
     matrix: options.Matrix = None,
     speed: options.Speed = None,
     as_json: options.AsJson = False,
+    options_file: OptionsFile = None,
 ) -> None:
     """Describe an instance.
 

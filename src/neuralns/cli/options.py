@@ -67,9 +67,10 @@ RouteCosts = Annotated[
     list[str] | None,
     typer.Option(
         "--route-cost",
-        metavar="NAME:KEY=VALUE,...",
+        metavar="NAME:KEY=VALUE,...|FILE.py",
         help="Cost of each route besides: overtime:after=480,cost=2, balance_durations:weight=0.01, "
-        "balance_stops:weight=1, or tolls:costs=0/0.15 (per distance, one for each vehicle type); may be repeated.",
+        "balance_stops:weight=1, tolls:costs=0/0.15 (per distance, one for each vehicle type), or FILE.py with a "
+        "function of your own; may be repeated.",
     ),
 ]
 Lenient = Annotated[
@@ -176,9 +177,14 @@ def read_problem(
 
 
 def parse_route_cost(text: str) -> RouteCost:
-    """Return the ready-made cost that a text such as ``overtime:after=480,cost=2`` or ``tolls:costs=0/0.15`` names."""
-    from neuralns.problem.route_cost import named_cost
+    """Return the cost that a text names: ``overtime:after=480,cost=2``, ``tolls:costs=0/0.15``, or one of a file."""
+    from neuralns.operators.own_parts import is_own_file, load_function, split_own_file
+    from neuralns.problem.route_cost import RouteCost, named_cost, route_cost
 
+    if is_own_file(text):
+        how = "write a function of a route's totals"
+        found = load_function(*split_own_file(text), RouteCost, "route cost", how)
+        return found if isinstance(found, RouteCost) else route_cost(found)
     name, _, rest = text.partition(":")
     parameters: dict[str, str | list[str]] = {}
     for part in rest.split(",") if rest else []:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from neuralns.cli.options import parse_route_cost, read_problem
 from neuralns.errors import InputError, InputWarning
+from neuralns.operators.own_parts import is_own_file, load_function, load_part, split_own_file
 from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.operators.registry import load_operators
 from neuralns.problem.distances import rounding_named
@@ -20,9 +21,11 @@ from neuralns.problem.formats.vroom_input import is_vroom
 from neuralns.problem.formats.vroom_output import write_vroom_answer
 from neuralns.problem.instance import Instance, objective_costs
 from neuralns.problem.solution import Solution
+from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.setup import portfolio_of
+from neuralns.search.stopping import Stop, StopWhen
 from neuralns.selection.default import AUTO
-from neuralns.selection.names import is_own_file, selector_named
+from neuralns.selection.names import selector_named
 from neuralns.selection.selector import Selector, new_memory_of
 
 
@@ -98,9 +101,7 @@ class Reading:
         if self._lenient:
             raise InputError(f"{source}: --lenient is for VROOM's JSON, which this is not.")
         instance = read_problem(source, *self._changes, *self._tables)
-        if self._own:
-            instance = replace(instance, route_costs=(*(instance.route_costs or ()), *self._own), best_known=None)
-        return Source(instance, None)
+        return Source(instance.with_route_costs(self._own), None)
 
     def _read_vroom(self, source: str) -> VroomProblem | None:
         """Return the problem of a file with VROOM's JSON, None of any other; it leaves no room for some options."""
@@ -116,6 +117,29 @@ class Reading:
         for note in problem.notes:
             warnings.warn(note, InputWarning, stacklevel=2)
         return problem
+
+
+def own_acceptance(name: str | None) -> Acceptance | None:
+    """Return the acceptance rule of a user's file, which may be followed by its name there."""
+    if name is None:
+        return None
+    how = "write a subclass of neuralns.Acceptance, or an instance of one"
+    return load_part(*_own_file("--acceptance", name), Acceptance, "acceptance rule", how)
+
+
+def own_stop(name: str | None) -> Stop:
+    """Return the rule of a user's file that says when to stop; no limit if there is none."""
+    if name is None:
+        return Stop()
+    how = "write a function of the state that says whether to stop"
+    found = load_function(*_own_file("--stop", name), Stop, "stopping rule", how)
+    return found if isinstance(found, Stop) else StopWhen(found)
+
+
+def _own_file(option: str, name: str) -> tuple[str, str]:
+    if not is_own_file(name):
+        raise InputError(f"{option} {name!r:.60} is no Python file, such as mine.py or mine.py:NAME.")
+    return split_own_file(name)
 
 
 class Choice:

@@ -14,6 +14,7 @@ import typer
 from rich.table import Table
 
 from neuralns.cli import options
+from neuralns.cli.options_file import OptionsFile
 from neuralns.cli.printing import objective_of, plain_console
 from neuralns.errors import InputError, InputWarning
 
@@ -36,6 +37,12 @@ def solve(
     scale: options.Quotas = None,
     objective: options.Objective = None,
     route_cost: options.RouteCosts = None,
+    acceptance: Annotated[
+        str | None, typer.Option(metavar="FILE.py", help="Your own acceptance rule, a subclass of neuralns.Acceptance.")
+    ] = None,
+    stop: Annotated[
+        str | None, typer.Option(metavar="FILE.py", help="Your own rule to end by, a function of the state.")
+    ] = None,
     rounding: options.Rounding = None,
     vehicle_cost: options.VehicleCost = None,
     customers: options.Customers = None,
@@ -58,6 +65,7 @@ def solve(
     workers: Annotated[int, typer.Option("--workers", "-w", metavar="N", help="Search on N cores at once.")] = 1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
+    options_file: OptionsFile = None,
 ) -> None:
     """Search for short routes.
 
@@ -76,7 +84,7 @@ def solve(
         neuralns solve A-n32-k5 E-n51-k5 --iterations 20000 --output '{name}.sol'
     """
     from neuralns.cli.progress import ProgressDisplay, announce_compilation
-    from neuralns.cli.search_choices import Choice, Reading
+    from neuralns.cli.search_choices import Choice, Reading, own_acceptance, own_stop
     from neuralns.cli.unserved import (
         announce_unservable,
         check_somebody_can_be_served,
@@ -96,7 +104,8 @@ def solve(
     from neuralns.selection.default import AUTO, TRIED
 
     # Everything that can be refused is refused before the first search.
-    stop = options.parse_limits(time, iterations)
+    limit = options.parse_limits(time, iterations) | own_stop(stop)
+    rule = own_acceptance(acceptance)
     choice = Choice(selector, temperature, decide_every, portfolio, operators or ())
     quotas = options.parse_scale(scale)
     reading = Reading(
@@ -143,14 +152,15 @@ def solve(
         announce_unservable(messages, problem)
     with announce_compilation(messages):
         for problem, source, start in zip(problems, read, starts, strict=True):
-            with ProgressDisplay(messages, problem, stop, shown=not quiet) as display:
+            with ProgressDisplay(messages, problem, limit, shown=not quiet) as display:
                 result = solve(
                     problem,
-                    stop,
+                    limit,
                     selector=choice.selector,
                     portfolio=choice.portfolio_for(problem),
                     seed=seed,
                     scale=quotas,
+                    acceptance=rule,
                     initial=start,
                     workers=workers,
                     callbacks=[display.update],

@@ -6,15 +6,18 @@ import importlib
 import inspect
 import math
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any, Literal
 
 from numba import types
 
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.compiled.own import compile_own
-from neuralns.errors import InputError, OperatorError
+from neuralns.errors import InputError, InputWarning, OperatorError
 from neuralns.operators.own_file import run_python_file
 from neuralns.routes.layout import state_type
 
@@ -177,8 +180,12 @@ def _may_replace(known: Callable[..., None], function: Callable[..., None]) -> b
 
 
 def operators() -> tuple[Operator, ...]:
-    """Return all registered operators: destroy, repair, improve; of each phase the built-in ones first."""
+    """Return all registered operators: destroy, repair, improve; of each phase the built-in ones first.
+
+    Those of installed packages are among them.
+    """
     _load_built_in()
+    _load_installed()
     return tuple(sorted(_registry.values(), key=lambda entry: [*SIGNATURES].index(entry.phase)))
 
 
@@ -186,6 +193,8 @@ def operator(name: str) -> Operator:
     """Return the operator of a name, with parameters of its own where the name gives some (``string:longest=20``)."""
     _load_built_in()
     plain, colon, parameters = name.partition(":")
+    if plain not in _registry:
+        _load_installed()
     if plain not in _registry:
         raise InputError(f"operator {plain!r} is not known (see 'neuralns operators').")
     return _registry[plain].with_parameters(parameters) if colon else _registry[plain]
@@ -200,6 +209,26 @@ def load_operators(path: str | os.PathLike[str]) -> tuple[Operator, ...]:
     if not found:
         raise InputError(f"{path}: registers no operator (use neuralns.destroy, neuralns.repair or neuralns.improve).")
     return found
+
+
+INSTALLED = "neuralns.operators"
+"""Group of the entry points by which installed packages name modules with operators."""
+
+
+@cache
+def _load_installed() -> None:
+    """Load the operators of installed packages, once; a package that fails is named in a warning, and left out."""
+    for entry in entry_points(group=INSTALLED):
+        try:
+            entry.load()
+        except Exception as error:
+            package = "a package" if entry.dist is None else f"package {entry.dist.name!r}"
+            warnings.warn(
+                f"operators {entry.name!r} of {package} ({entry.value}) cannot be loaded ({type(error).__name__}: "
+                f"{error}); all else goes on without them.",
+                InputWarning,
+                stacklevel=3,
+            )
 
 
 BUILT_IN = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,7 @@ from neuralns.problem.parts import (
     read_openings,
     read_skills,
 )
-from neuralns.problem.route_cost import RouteCost
+from neuralns.problem.route_cost import RouteCost, RouteTotals, route_cost
 from neuralns.problem.values import LARGEST, form_of, not_negative, numbers, one_number, same_fields, whole_number
 
 MATRIX_LIMIT = 5000
@@ -575,6 +575,19 @@ class Instance:
         """Return the instance with another cost per route; the best known cost is kept only if it still holds."""
         same = all(kind.fixed_cost == cost for kind in self.types)
         return self if same else self._changed(vehicle_cost=cost)
+
+    def with_route_costs(self, costs: Iterable[RouteCost | Callable[[RouteTotals], float]]) -> Instance:
+        """Return the instance with further costs of one's own, functions of a route's totals.
+
+        >>> one = Instance("one", [0, 1], 1, [[0, 0], [3, 4]])
+        >>> one.with_route_costs([lambda route: 2 * route.distance]).route_costs[0].name
+        '<lambda>'
+        """
+        given = [costs] if isinstance(costs, RouteCost) or callable(costs) else costs
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InputError(f"route_costs {costs!r:.60} must be a list of functions of a route's totals.")
+        added = [each if isinstance(each, RouteCost) else route_cost(each) for each in given]
+        return replace(self, route_costs=(*(self.route_costs or ()), *added), best_known=None) if added else self
 
     def first(self, customers: int, *, scaled: bool = True) -> Instance:
         """Return the instance of the first ``customers`` customers, the capacity ``scaled`` in proportion or kept."""

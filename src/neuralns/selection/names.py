@@ -30,7 +30,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 from neuralns.errors import InputError
-from neuralns.operators.own_file import run_python_file
+from neuralns.operators.own_parts import is_own_file, load_part, parts_in, split_own_file
 from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.by_time import GainBandit, TimedRoulette
 from neuralns.selection.constant import SUFFIX, read_setting
@@ -104,8 +104,8 @@ def selector_named(
             return Fixed(pair[0].strip(), pair[1].strip())
         raise InputError(f"selector {name!r} is not a pair; write 'fixed:DESTROY,REPAIR'.")
     if is_own_file(name):
-        file, py, own = name.rpartition(".py")
-        return load_selector(file + py, own.removeprefix(":"))
+        how = "write a subclass of neuralns.Selector, or an instance of one"
+        return load_part(*split_own_file(name), Selector, "selector", how)
     if name.endswith(SUFFIX):
         return read_setting(name)
     kind, _, path = name.partition(":")
@@ -127,16 +127,6 @@ def selector_named(
         f"selector {name!r} is not known; choose {', '.join(_NAMED)}, {AUTO}, best-fixed, fixed:DESTROY,REPAIR, "
         "a policy, lrw:FILE, adaptive:FILE, FILE.setting or FILE.py."
     )
-
-
-def is_own_file(name: str) -> bool:
-    """Return whether a name is that of a Python file, or of a selector in one.
-
-    >>> is_own_file("mine.py"), is_own_file("mine.py:Second"), is_own_file("mine.policy")
-    (True, True, False)
-    """
-    _, py, own = name.rpartition(".py")
-    return bool(py) and (not own or own.startswith(":"))
 
 
 def _roulette(name: str) -> Roulette:
@@ -173,43 +163,7 @@ _ELSEWHERE = {
 
 def selectors_in(module: ModuleType) -> tuple[dict[str, Selector], dict[str, type[Selector]]]:
     """Return the selectors that a user's file holds, by name: instances, and classes of its own."""
-    content = vars(module).items()
-    instances = {key: value for key, value in content if isinstance(value, Selector)}
-    classes = {
-        key: value
-        for key, value in content
-        # A class that the file imports is not its own.
-        if isinstance(value, type)
-        and issubclass(value, Selector)
-        and value.__module__ == module.__name__
-        and not key.startswith("_")
-    }
-    return instances, classes
-
-
-def load_selector(path: str, name: str = "") -> Selector:
-    """Run a user's Python file and return the selector that it holds: an instance, or a class to make one of.
-
-    A file with several is asked for one by its ``name``; instances come before the classes that they are made of.
-    """
-    instances, classes = selectors_in(run_python_file(path))
-    known: dict[str, Selector | type[Selector]] = {**instances, **classes}
-    if name and name not in known:
-        raise InputError(f"{path}: holds no selector {name!r} (its selectors: {', '.join(known) or 'none'}).")
-    choices = {name: known[name]} if name else {key: known[key] for key in instances or classes}
-    if not choices:
-        raise InputError(f"{path}: holds no selector (write a subclass of neuralns.Selector, or an instance of one).")
-    if len(choices) > 1:
-        raise InputError(
-            f"{path}: holds several selectors ({', '.join(choices)}); name one, such as {path}:{next(iter(choices))}."
-        )
-    ((key, found),) = choices.items()
-    if isinstance(found, Selector):
-        return found
-    try:
-        return found()
-    except TypeError as error:
-        raise InputError(f"{path}: selector {key!r} cannot be made without arguments ({error}).") from None
+    return parts_in(module, Selector)
 
 
 def split_names(text: str) -> list[str]:
