@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import pickle
+import sys
 from pathlib import Path
 
 import pytest
 
-from neuralns import MaxIterations, Progress, Solution, read, savings, solve
+from neuralns import Instance, MaxIterations, Progress, Solution, read, savings, solve
 from neuralns.search.result import Trace
 from neuralns.search.stopping import Stop
 
@@ -75,3 +77,23 @@ def test_results_traces_and_progress_print_as_one_short_line() -> None:
         assert repr(thing).startswith(f"<{type(thing).__name__}")
         assert f"{result.cost:.10g}" in repr(thing)
         assert len(repr(thing)) < 120
+
+
+def test_a_notebook_shows_cost_and_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = Instance("<b>", [0, 1, 1], 1, [[0, 0], [3, 4], [0, 5]], names=["depot", "A&B", "<i>"], vehicles=1)
+    result = solve(instance, MaxIterations(10))
+    shown = result._repr_html_()
+    assert "&lt;b&gt;: cost 10, 1 routes, 1 customers not served" in shown
+    assert '<img alt="routes" src="data:image/png;base64,iVBOR' in shown
+    assert "<b><b>" not in shown
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    shown = result._repr_html_()
+    assert "<img" not in shown
+    assert "<td>1</td><td>type 1: depot → " in shown
+    assert ("A&amp;B" in shown) != ("&lt;i&gt;" in shown)
+    assert "A&B" not in shown
+
+
+def test_results_are_equal_after_pickling() -> None:
+    result = solve("E-n22-k4", MaxIterations(10))
+    assert pickle.loads(pickle.dumps(result)) == result

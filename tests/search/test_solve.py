@@ -30,11 +30,13 @@ from neuralns import (
     OperatorError,
     PolicySelector,
     Progress,
+    RouteTotals,
     Solution,
     Uniform,
     generate_x,
     random_tours,
     read,
+    route_cost,
     savings,
     solve,
     write_solution,
@@ -438,3 +440,22 @@ def test_travel_times_of_their_own_count_in_instances_too_large_for_a_matrix(mon
     monkeypatch.setattr("neuralns.problem.instance.MATRIX_LIMIT", 10)
     found = solve(replace(slow), MaxIterations(200))
     assert found.best.broken_rules() == found.initial.broken_rules() == []
+
+
+def _per_stop(route: RouteTotals) -> float:
+    return 10.0 * route.stops
+
+
+def test_costs_of_one_s_own_are_added_by_a_plain_call() -> None:
+    instance = read("E-n22-k4")
+    plain = solve(instance, MaxIterations(200))
+    for costs in ([_per_stop], (route_cost(_per_stop),), _per_stop):
+        priced = solve(instance, MaxIterations(200), route_costs=costs)  # type: ignore[arg-type]
+        assert priced.cost == priced.best.length + 10.0 * 21
+        assert priced.best.gap is None
+        assert plain.cost <= priced.cost - 210
+    both = solve(instance.with_route_costs([_per_stop]), MaxIterations(50), route_costs=[_per_stop])
+    assert both.cost == both.best.length + 20.0 * 21
+    for wrong in ("overtime", 5, [5]):
+        with pytest.raises(InputError, match=r"must be a (list|function)"):
+            solve(instance, MaxIterations(1), route_costs=wrong)  # type: ignore[arg-type]

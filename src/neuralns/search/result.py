@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import os
+from base64 import b64encode
 from dataclasses import dataclass, field
+from html import escape
 from typing import NamedTuple
 
+from neuralns import plot
+from neuralns.errors import InputError
 from neuralns.files import write_text
 from neuralns.problem.solution import Solution
 from neuralns.search.search import Progress
@@ -126,6 +130,31 @@ class Result:
             f"<Result of {self.best.instance.name}: cost {self.cost:.10g}, {len(self.best.routes)} routes, "
             f"{self.iterations} iterations, {self.runtime:.1f} s, stopped by {self.stopped_by}>"
         )
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the cost and a picture of the routes, or a table of them without matplotlib."""
+        what = f"{self.best.instance.name}: cost {plot.format_cost(self.cost)}, {len(self.best.routes)} routes"
+        if self.unserved:
+            what += f", {len(self.unserved)} customers not served"
+        more = f"{self.iterations} iterations, {self.runtime:.1f} s, stopped by {self.stopped_by}"
+        return f"<p><b>{escape(what)}</b><br>{escape(more)}</p>{self._picture() or self._table()}"
+
+    def _picture(self) -> str | None:
+        """Return the routes as an image, None without matplotlib."""
+        try:
+            figure = plot.routes(self)
+        except InputError:
+            return None
+        content = io.BytesIO()
+        figure.savefig(content, format="png", dpi=80)
+        return f'<img alt="routes" src="data:image/png;base64,{b64encode(content.getvalue()).decode()}">'
+
+    def _table(self) -> str:
+        rows = "".join(
+            f"<tr><td>{number}</td><td>{escape(str(route))}</td></tr>"
+            for number, route in enumerate(self.named_routes, 1)
+        )
+        return f"<table><tr><th>route</th><th>stops</th></tr>{rows}</table>"
 
     @property
     def cost(self) -> float:

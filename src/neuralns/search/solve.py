@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -14,10 +15,12 @@ from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
 from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
+from neuralns.problem.route_cost import RouteCost, RouteTotals
 from neuralns.problem.solution import Solution
 from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
+from neuralns.search.course_log import CourseLog
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.pausing import Clock
@@ -36,6 +39,8 @@ from neuralns.selection.uniform import Uniform
 TRIALS_SHARE = 0.2
 """Share of the limit that goes to trials where the best fixed pair has to be found first."""
 
+_LOG = logging.getLogger("neuralns")
+
 Callback = Callable[[Progress], object]
 OnBest = Callable[[Solution, Progress], object]
 
@@ -53,6 +58,7 @@ def solve(
     initial: Start = "savings",
     workers: int = 1,
     objective: str | None = None,
+    route_costs: Iterable[RouteCost | Callable[[RouteTotals], float]] = (),
     callbacks: Iterable[Callback] = (),
     on_best: OnBest | None = None,
     clock: Clock | None = None,
@@ -93,6 +99,8 @@ def solve(
     objective
         What to minimise: ``distance``, ``duration`` (working time, waiting included), ``vehicles`` (fewest vehicles,
         then distance), or weights such as ``distance=1,duration=0.5,vehicles=100``; by default the instance's costs.
+    route_costs
+        Costs of each route besides, functions of its `RouteTotals` (see `route_cost`), which are compiled.
     callbacks
         Called with a `Progress` several times a second; one that returns True ends the search.
     on_best
@@ -100,6 +108,8 @@ def solve(
         of some 50 ms. With several workers it is called for those that the workers tell of, some ten times a second.
     clock
         The clock that counts the time: one that is paused in a callback stops the search until it goes on.
+
+    The logger ``neuralns`` is told of the course of a search, in at most a dozen lines of level INFO.
 
     Examples
     --------
@@ -110,6 +120,7 @@ def solve(
     """
     if not isinstance(instance, Instance):
         instance = read(instance)
+    instance = instance.with_route_costs(route_costs)
     fewest = objective == "vehicles"
     if objective is not None:
         instance = instance.with_objective(objective)
@@ -191,7 +202,7 @@ def solve(
             ),
         )
         trace = Trace(operators.names)
-        listeners = tuple(callbacks)
+        listeners: tuple[Callback, ...] = (CourseLog(setup, workers), *callbacks)
         wishes: list[bool] = []
         told = [(len(setup.initial.unserved), len(setup.initial.routes) * fewest, setup.initial.cost)]
 
@@ -242,6 +253,10 @@ def solve(
             times = [message.decision_times for message in messages]
             counts = np.sum([message.counts for message in messages], axis=0)
         runtime = clock() - begin
+    _LOG.info(
+        "%s: ended by %s after %.1f s and %d iterations, best %.10g, %d routes",
+        instance.name, reason, runtime, iterations, best.cost, len(best.routes),
+    )  # fmt: skip
     if isinstance(reason, GivenUpError):
         warnings.warn(reason.but("this is the best found before"), InputWarning, stacklevel=2)
         reason = reason.reason
