@@ -52,7 +52,7 @@ def test_code_blocks_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ablation, "MODERN_CANDIDATES", (*MODERN, "shaw"))
     for name, table in re.findall(
-        r'^```(?:csv|json) title="(.+?)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        r'^```(?:csv|json|toml) title="(.+?)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
     ):
         (tmp_path / name).write_text(table, encoding="utf-8")
     program = ""
