@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 
@@ -20,8 +21,8 @@ def test_a_search_tells_of_its_course_in_a_few_lines(caplog: pytest.LogCaptureFi
     first, *between, last = lines(caplog)
     assert first.startswith(f"E-n22-k4: 21 customers, selector random, portfolio plain, {workers} worker(s), start of ")
     assert 1 <= len(between) <= 10
-    assert all(line.startswith("E-n22-k4: 0.") and f"best {result.cost:.10g}" in line for line in between[-1:])
-    assert last.startswith("E-n22-k4: ended by time after 0.6 s and ")
+    assert all(re.match(r"E-n22-k4: \d+\.\d s, \d+ iterations, best \d+, current \d+$", line) for line in between)
+    assert last.startswith("E-n22-k4: ended by time after ")
     assert last.endswith(f"best {result.cost:.10g}, {len(result.routes)} routes")
 
 
