@@ -28,7 +28,7 @@ Tiles = Annotated[str | None, typer.Option(metavar="URL", help="Map tiles for th
 
 
 def serve(
-    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Port = 3000,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Callers must know the token in this file.")
