@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import signal
+import stat
 import time
+import warnings
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from helpers import is_running
+from neuralns import InputWarning
 from neuralns.studio import asking
 from neuralns.studio import jobs as jobs_module
+from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import Job
+from neuralns.studio.record import Job, read_job
 from servers import NAMED, Served, serving
 
 
@@ -113,7 +121,7 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
     with server.limited(tmp_path):
         assert server.get("/jobs") == []
         again = server.get(f"/jobs/{job['id']}")
-        assert again == job
+        assert again == job | {"kept": True}
         assert list(server.events(job["id"])) == told
         assert server.client.get(f"/jobs/{job['id']}/download/sol").text.startswith("Route #1")
         assert server.get(f"/jobs/{job['id']}/improvements")
@@ -127,6 +135,109 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
         assert server.client.get("/jobs/0123456789abcdef").status_code == 404
         server.client.delete(f"/jobs/{job['id']}")
         assert not (tmp_path / f"{job['id']}.json").exists()
+
+
+def kept_job(server: Served, folder: Path) -> dict[str, Any]:
+    """Run a job that is kept; return what its file says."""
+    job = server.solved(iterations=20)
+    server.until(lambda: server.get(f"/jobs/{job['id']}")["kept"])
+    found: dict[str, Any] = json.loads((folder / f"{job['id']}.json").read_text())
+    return found
+
+
+def test_nobody_else_may_read_what_is_kept(server: Served, tmp_path: Path) -> None:
+    with server.limited(tmp_path):
+        path = tmp_path / f"{kept_job(server, tmp_path)['id']}.json"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_cannot_be_kept_is_told(server: Served, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    with server.limited(folder), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        job = server.solved(iterations=20)
+        assert job["state"] == "done"
+        server.until(lambda: server.get(f"/jobs/{job['id']}")["kept"] is not None)
+        found = server.get(f"/jobs/{job['id']}")
+        assert found["kept"] is False
+        assert found["notes"][-1].startswith(f"this search is not kept: {folder}/{job['id']}.json: cannot be written (")
+        assert f"{folder}/{job['id']}.json: cannot be written (" in str(told[-1].message)
+        # It is written when the server ends, if that can be done by then.
+        folder.mkdir()
+        server.jobs._jobs[job["id"]].write(folder)
+        again = read_job(folder, job["id"])
+        assert again is not None
+        assert again.told()["notes"] == []
+
+
+def test_an_id_is_no_path(server: Served, tmp_path: Path) -> None:
+    folder, victim = tmp_path / "kept", tmp_path / "victim.json"
+    folder.mkdir()
+    victim.write_text("{}")
+    with server.limited(folder):
+        content = kept_job(server, folder)
+        (folder / "0123456789abcdef.json").write_text(json.dumps(content | {"id": "../victim"}))
+        server.jobs._jobs.clear()
+        assert server.client.delete("/jobs/0123456789abcdef").status_code == 404
+        assert victim.exists()
+        with pytest.warns(InputWarning, match=r"0123456789abcdef\.json: .* \(its id is not its name\)"):
+            server.jobs.recall()
+        assert {*server.jobs._jobs} == {content["id"]}
+
+
+def damaged(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield texts that are not those of a kept job, and why not."""
+    yield "[" * 100_000, "nested too deeply"
+    yield "[]", "not an object"
+    yield "{}", "is missing"
+    yield "\ud800", "can't decode"
+    for key, value, words in (
+        ("notes", 1, "notes is of another type"),
+        ("created", "now", "created is of another type"),
+        ("created", math.nan, "NaN is no number"),
+        ("created", 10**400, "created is no time"),
+        ("state", "running", "it has not ended"),
+        ("kind", "vroom", "it has not ended"),
+        ("options", None, "options is of another type"),
+        ("best", {}, "is missing"),
+        ("best", content["best"] | {"routes": [["x"]]}, "not a whole number"),
+        ("best", content["best"] | {"cost": "x"}, "its cost is no number"),
+        ("body", "AAAA", "while decompressing"),
+        ("trace", 5, ""),
+        ("instance", content["instance"][:40], "cut off"),
+        ("improvements", [{}], "is missing"),
+        ("events", [[1, "state", "a\n\nevent: done"]], "several lines"),
+        ("events", 5, ""),
+        ("surprise", [1], ""),
+    ):
+        yield json.dumps(content | {key: value}), words
+
+
+def test_nothing_that_is_damaged_keeps_a_server_from_starting(server: Served, tmp_path: Path) -> None:
+    with server.limited(tmp_path):
+        content = kept_job(server, tmp_path)
+        damages = list(damaged(content | {"id": "0123456789abcdef"}))
+        path = tmp_path / "0123456789abcdef.json"
+        for text, words in damages:
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                server.jobs._jobs.clear()
+                server.jobs.recall()
+            if "surprise" in text:
+                assert not hasattr(server.jobs._jobs.pop(path.stem), "surprise")
+            else:
+                assert [str(each.message) for each in told if f"{path}: is not a job" in str(each.message)], text[:200]
+                assert words in str(told[-1].message)
+            assert {*server.jobs._jobs} == {content["id"]}
+            assert path.exists()
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("nowhere"), os.mkfifo, os.mkdir])
+def test_what_is_no_file_keeps_no_server_from_starting(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "0123456789abcdef.json")
+    with pytest.warns(InputWarning, match=r"0123456789abcdef\.json: .* \(it is not a plain file\)"):
+        Jobs(Limits(), tmp_path).recall()
 
 
 def test_what_was_changed_to_go_on_is_kept(server: Served, tmp_path: Path) -> None:

@@ -112,6 +112,9 @@ class EventLog:
         """Return the log of a job that has ended."""
         log = cls()
         log._events = [Event(int(number), str(kind), str(text)) for number, kind, text in events]
+        # What is sent line by line must have no lines of its own.
+        if any("\n" in part or "\r" in part for event in log._events for part in (event.kind, event.text)):
+            raise ValueError("an event has several lines")
         log._next = log._events[-1].number + 1 if log._events else 1
         log.bytes = sum(event.bytes for event in log._events)
         log.closed = True

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+import warnings
 import zlib
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, InputWarning
 from neuralns.search.solve import TRIALS_SHARE
 from neuralns.studio.asking import Makers, RefusedError, begin, drop, first
 from neuralns.studio.children import Child, Nurse
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, read_job
+from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, path_of, read_job
 
 LOADING_SECONDS = 900.0
 """Longest that a job may say nothing at first: rules that were never used before are compiled."""
@@ -53,26 +54,30 @@ class Jobs:
         self._begin(self._watch())
 
     def recall(self) -> None:
-        """Take up the jobs of the folder again, the newest of them where there are many."""
+        """Take up the jobs of the folder again, the newest of them where there are many; what is damaged is left."""
         if self.folder is None:
             return
-        files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)[-MOST_RECALLED:]
+        files = sorted(self.folder.glob("*.json"), key=lambda path: path.lstat().st_mtime)[-MOST_RECALLED:]
         for path in files:
-            with suppress(InputError):
+            try:
                 job = read_job(self.folder, path.stem)
-                if job is not None:
-                    self._jobs[job.id] = job
+            except InputError as error:
+                _warn(error)
+                continue
+            if job is not None:
+                self._jobs[job.id] = job
 
     def close(self) -> None:
         """End everything; of searches that still run, the best so far is kept if there is a folder."""
-        unwritten = [*self._writing, *self._running]
+        unwritten = [*self._writing, *self._running, *(job for job in self._jobs.values() if job.kept is False)]
         for task in self._tasks:
             task.cancel()
         for job in self._running:
             job.set_state(STOPPED)
         if self.folder is not None:
             for job in unwritten:
-                _write(job, self.folder)
+                if job.kind == "solve":
+                    _write(job, self.folder)
         self.nurse.close()
 
     def listed(self) -> list[Facts]:
@@ -239,7 +244,10 @@ class Jobs:
             await asyncio.wait([self._writing[job]])
         self._jobs.pop(job.id, None)
         if self.folder is not None:
-            (self.folder / f"{job.id}.json").unlink(missing_ok=True)
+            try:
+                path_of(self.folder, job.id).unlink(missing_ok=True)
+            except OSError as error:
+                raise RefusedError(500, f"its file cannot be deleted ({error.strerror or error}).") from None
 
     async def follow(self, job: Job, changes: Facts) -> Job:
         """Return a new job that goes on from the best of another one."""
@@ -291,7 +299,7 @@ class Jobs:
         unused = [job for job in self._jobs.values() if job.is_over and job.listeners == 0 and job not in self._writing]
         for job in unused:
             assert job.ended_at is not None
-            is_old = self.folder is None and now - job.ended_at > self.limits.keep_seconds
+            is_old = not job.kept and now - job.ended_at > self.limits.keep_seconds
             if is_old or taken > self.limits.kept_bytes:
                 taken -= job.bytes
                 del self._jobs[job.id]
@@ -302,8 +310,15 @@ class Jobs:
 
 
 def _write(job: Job, folder: Path) -> None:
-    with suppress(InputError):
+    try:
         job.write(folder)
+    except InputError as error:
+        _warn(error)
+
+
+def _warn(error: InputError) -> None:
+    """Tell whoever runs the server."""
+    warnings.warn(str(error), InputWarning, stacklevel=2)
 
 
 def _loading_seconds(job: Job) -> float:

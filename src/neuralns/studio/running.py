@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -72,11 +73,14 @@ def run_server(
 
 
 def read_token(path: Path) -> str:
-    """Return the token in a file: its first line."""
+    """Return the token in a file that nobody else may read: its first line."""
     try:
+        others = stat.S_IMODE(path.stat().st_mode) & 0o077
         token = path.read_text(encoding="utf-8").strip().partition("\n")[0].strip()
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+    if others:
+        raise InputError(f"{path}: others may read or change this token; chmod 600 {path}.")
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(f"{path}: a token must be at least {SHORTEST_TOKEN} letters and digits on one line.")
     return token
@@ -84,11 +88,11 @@ def read_token(path: Path) -> str:
 
 def _check_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({error.strerror or error}).") from None
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{folder}: cannot be written to.")
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be read and written to.")
 
 
 def _listen(host: str, port: int) -> socket.socket:
