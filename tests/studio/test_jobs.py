@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import os
 import signal
 import stat
+import threading
 import time
+import tracemalloc
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,6 +49,111 @@ def test_others_wait_in_line_and_are_told_their_place(server: Served) -> None:
         server.wait(third, "running")
         assert [job["id"] for job in server.get("/jobs")] == [third, first]
         server.client.delete(f"/jobs/{third}")
+
+
+def test_those_in_line_have_no_process(server: Served) -> None:
+    with server.limited(jobs=1, waiting=5):
+        jobs = [server.begin(time=20) for _ in range(4)]
+        server.until(lambda: len(server.jobs.nurse._children) <= 1, 20)
+        assert [server.jobs._jobs[job].child is None for job in jobs] == [False, True, True, True]
+        # What is wrong with a request is told at once all the same, and what it is called.
+        assert server.client.post("/jobs", json={"instance": {"name": "none"}}).status_code == 422
+        assert server.get(f"/jobs/{jobs[3]}")["name"] == "E-n22-k4"
+        for job in jobs[:3]:
+            server.client.delete(f"/jobs/{job}")
+        server.wait(jobs[3], "running")
+        server.client.delete(f"/jobs/{jobs[3]}")
+
+
+def test_nobody_takes_all_places(server: Served) -> None:
+    with server.limited(jobs=1, waiting=5, client_jobs=2):
+        jobs = [server.begin(time=20) for _ in range(2)]
+        refused = server.client.post("/jobs", json={"instance": NAMED})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+        assert refused.json()["error"].startswith("2 searches of this client run or wait")
+        assert server.client.post("/", content=b"{}").status_code == 429
+        server.until(lambda: server.get(f"/jobs/{jobs[0]}")["best"])
+        assert server.client.post(f"/jobs/{jobs[0]}/continue", json={}).status_code == 429
+        other = {"X-Forwarded-For": "192.0.2.7"}
+        taken = server.client.post("/jobs", json={"instance": NAMED, "options": {"time": 20}}, headers=other)
+        assert taken.status_code == 201
+        for job in (*jobs, taken.json()["id"]):
+            server.client.delete(f"/jobs/{job}")
+
+
+def test_a_pause_is_no_place_for_ever(server: Served) -> None:
+    with server.limited(jobs=1, waiting=2, pause_seconds=0.5):
+        first = server.begin(time=30)
+        server.until(lambda: server.get(f"/jobs/{first}")["best"])
+        server.post(f"/jobs/{first}/pause")
+        server.wait(first, "paused")
+        # As long as nobody waits, it stands still.
+        time.sleep(2.5)
+        assert server.get(f"/jobs/{first}")["state"] == "paused"
+        second = server.begin(time=30)
+        ended = server.wait(first)
+        assert (ended["state"], ended["notes"]) == (
+            "stopped",
+            ["it was ended after 0.5 s of pause in which others waited."],
+        )
+        assert ended["best"]["routes"]
+        server.wait(second, "running")
+        server.client.delete(f"/jobs/{second}")
+
+
+def test_what_takes_long_is_done_beside_all_else(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = 1_000_000
+    seen: list[int] = []
+
+    def noting(work: Callable[..., bytes]) -> Callable[..., bytes]:
+        def noted(content: bytes, *more: Any) -> bytes:
+            found = work(content, *more)
+            if max(len(content), len(found)) >= long:
+                seen.append(threading.get_ident())
+            return found
+
+        return noted
+
+    async def own() -> int:
+        return threading.get_ident()
+
+    with monkeypatch.context() as patched:
+        for name in ("compress", "decompress"):
+            patched.setattr(zlib, name, noting(getattr(zlib, name)))
+        body = {"instance": NAMED, "options": {"iterations": 20}}
+        with server.limited(jobs=1):
+            answer = server.client.post("/jobs", content=json.dumps(body) + " " * long)
+            server.wait(answer.json()["id"])
+            assert server.client.get(f"/jobs/{answer.json()['id']}/download/sol").status_code == 200
+            server.wait(server.post(f"/jobs/{answer.json()['id']}/continue", {})["id"])
+    assert len(seen) >= 4
+    assert asyncio.run_coroutine_threadsafe(own(), server.loop).result() not in seen
+
+
+def test_memory_is_counted_as_it_is() -> None:
+    def best(index: int) -> Any:
+        routes = [list(range(300 + index, 400 + index)) for _ in range(100)]
+        content = {"index": index, "time": 1.0, "iteration": index, "cost": 1.0, "routes": routes}
+        return json.loads(json.dumps(content | {"vehicles": [0] * 100, "unserved": [], "skipped": [], "count": 100}))
+
+    async def made() -> Job:
+        job = Job("solve")
+        for index in range(20):
+            job.take_best(best(index))
+        for index in range(500):
+            job.progress = {"time": index / 7, "uses": {f"operator {each}": index for each in range(10)}}
+            job.events.add("progress", job.progress)
+        job.result = best(99)
+        return job
+
+    asyncio.run(made())
+    tracemalloc.start()
+    try:
+        job = asyncio.run(made())
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.8 * taken < job.bytes < 1.3 * taken
 
 
 def test_a_killed_process_harms_nobody_else(server: Served) -> None:
@@ -282,7 +391,7 @@ def test_a_process_that_gives_no_sign_is_ended(server: Served, monkeypatch: pyte
 
 
 def test_trying_out_pairs_of_operators_may_take_its_time() -> None:
-    job = Job("solve", b"")
+    job = Job("solve")
     job.options = {"selector": "best-fixed", "time": 600.0}
     assert jobs_module._loading_seconds(job) == jobs_module.LOADING_SECONDS + 120
     job.options["selector"] = "auto"

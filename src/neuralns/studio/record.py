@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 import stat
+import sys
 import time
 import zlib
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ KEPT: dict[str, tuple[type, ...]] = {
 """What a file says of a job as it is, beside what is packed, and of which types."""
 LATEST = 1e11
 """Times are before the year 5000."""
+OTHER_BYTES = 10_000
+"""About what a job takes beside what is counted."""
 LARGEST_FILE = 1 << 28
 """Most bytes of a file that is read again."""
 PRIVATE = 0o600
@@ -74,22 +77,29 @@ class Job:
     ----------
     kind
         ``solve``, or ``vroom`` if it came by VROOM's convention.
-    body
-        The request, compressed.
+    body, instance, trace, answer
+        The request, what is drawn of its instance, the trace, and an answer in VROOM's form; all compressed.
     start, changes
         The solution to start from, and other options than the request has.
+    client
+        Whose it is.
+    is_read
+        Whether its request has been found to be right.
     listeners
         How many listen to its events, and ``alone_since`` when the last one left or asked where it stands.
     kept, not_kept
         Whether it is in the folder, None as long as that is not known or where there is none; and why it is not.
+    held
+        Seconds in which it stood still while others waited.
     heard_at, stopped_at, silent_for
         When its process was last heard of, when it was told to stop, and how long it was silent when it was ended for
         that; by a clock that nobody sets.
     """
 
-    def __init__(self, kind: str, body: bytes, start: Facts | None = None, changes: Facts | None = None) -> None:
+    def __init__(self, kind: str, start: Facts | None = None, changes: Facts | None = None, client: str = "") -> None:
         self.id = secrets.token_hex(8)
-        self.kind, self.body, self.start, self.changes = kind, zlib.compress(body), start, changes
+        self.kind, self.start, self.changes, self.client = kind, start, changes, client
+        self.body = b""
         self.state = WAITING
         self.is_read = False
         self.name = ""
@@ -100,7 +110,7 @@ class Job:
         self.progress: Facts | None = None
         self.best: Facts | None = None
         self.result: Facts | None = None
-        self.answer: Facts | None = None
+        self.answer = b""
         self.trace = b""
         self.improvements: dict[int, Improvement] = {}
         self.events = EventLog()
@@ -111,6 +121,8 @@ class Job:
         self.heard_at = time.monotonic()
         self.stopped_at: float | None = None
         self.silent_for: float | None = None
+        self.held = 0.0
+        self._bytes: int | None = None
         self.ended_at: float | None = None
         self.ended = asyncio.Event()
         self.listeners, self.alone_since = 0, self.heard_at
@@ -127,9 +139,11 @@ class Job:
 
     @property
     def bytes(self) -> int:
-        """About how much memory it takes."""
-        routes = sum(len(each.packed) + 500 for each in self.improvements.values())
-        return len(self.body) + len(self.instance) + len(self.trace) + self.events.bytes + routes + 20_000
+        """How much memory it takes, of all that may be large."""
+        if self._bytes is None or not self.is_over:
+            parts = [getattr(self, name) for name in (*KEPT, *PACKED, "answer", "improvements")]
+            self._bytes = size_of([parts, self.events.after(0)]) + OTHER_BYTES
+        return self._bytes
 
     def join(self) -> None:
         """Take note that somebody listens."""
@@ -144,9 +158,11 @@ class Job:
         """Take note that somebody has just listened or asked."""
         self.alone_since = time.monotonic()
 
-    def take_instance(self, content: Facts) -> None:
-        """Keep what is drawn of the instance."""
-        self.instance = zlib.compress(json.dumps(content, allow_nan=False).encode())
+    def take_request(self, message: Facts) -> None:
+        """Keep what a process has read of the request."""
+        self.name, self.options, self.notes = message["name"], message["options"], message["notes"]
+        self.instance = base64.b64decode(message["instance"])
+        self.is_read = True
 
     def set_state(self, state: str, **more: Any) -> None:
         """Be in a state, and tell."""
@@ -221,6 +237,29 @@ class Job:
         self.kept, self.not_kept = True, []
 
 
+def size_of(content: Any) -> int:
+    """Return the memory that values take, with all that they are made of.
+
+    >>> size_of([[1000, 2000]]) > size_of([1000])
+    True
+    """
+    total, seen, left = 0, set[int](), [content]
+    while left:
+        value = left.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        total += sys.getsizeof(value)
+        if isinstance(value, dict):
+            left += value
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            left += value
+        elif hasattr(value, "__dict__"):
+            left.append(vars(value))
+    return total
+
+
 def path_of(folder: Path, name: str) -> Path:
     """Return where a job of a number is kept, which is in the folder itself."""
     if NAME.fullmatch(name) is None:
@@ -266,7 +305,7 @@ def _job_of(content: Any, name: str) -> Job:
         _expect(cost is None or type(cost) in (int, float), "its cost is no number")
     for key in ("created", "ended_at"):
         _expect(0 <= content[key] < LATEST, f"{key} is no time")
-    job = Job(content["kind"], b"")
+    job = Job(content["kind"])
     for key in KEPT:
         setattr(job, key, content[key])
     for key in PACKED:

@@ -7,6 +7,8 @@ import os
 import socket
 import stat
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,8 +17,9 @@ from neuralns.errors import InputError, how_to_install
 from neuralns.studio.limits import Limits
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-MOST_CONNECTIONS = 1000
 SHORTEST_TOKEN = 16
+SPARE_FILES = 500
+"""How many files may be open beside connections."""
 
 
 def run_server(
@@ -39,6 +42,7 @@ def run_server(
     try:
         import uvicorn
 
+        from neuralns.studio.door import server_options
         from neuralns.studio.guard import Access
         from neuralns.studio.server import make_app
     except ImportError as error:
@@ -48,16 +52,19 @@ def run_server(
         raise InputError(f"host {host}: whoever reaches it may use it, so give a token (--token-file FILE).")
     if folder is not None:
         _check_folder(folder)
+    if host not in LOCAL and limits.client_jobs is None:
+        # Nobody is to take all places from the others.
+        limits = replace(limits, client_jobs=-(-(limits.jobs + limits.waiting) // 2))
     listening = _listen(host, port)
+    _allow_files(limits.connections + SPARE_FILES)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     app = make_app(limits, Access(token, LOCAL if host in LOCAL else None, origins, tiles), folder)
     config = uvicorn.Config(
         app,
         log_level="warning",
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
         server_header=False,
+        **server_options(limits),
     )
 
     class Server(uvicorn.Server):
@@ -95,6 +102,17 @@ def _check_folder(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be read and written to.")
 
 
+def _allow_files(count: int) -> None:
+    """Have so many files and connections be open at a time, if this machine allows that."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        if soft != resource.RLIM_INFINITY and soft < count:
+            most = count if hard == resource.RLIM_INFINITY else min(count, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
 def _listen(host: str, port: int) -> socket.socket:
     if not 0 <= port <= 65535:
         raise InputError(f"port {port} must be from 0 to 65535.")
@@ -104,7 +122,7 @@ def _listen(host: str, port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
         # Whoever calls from now on is answered when the server has begun.
-        found.listen(128)
+        found.listen(1024)
     except OSError as error:
         found.close()
         raise InputError(f"{host}, port {port}: cannot listen there ({error.strerror or error}).") from None
