@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
 import httpx
@@ -117,6 +117,20 @@ def test_requests_on_their_way_have_so_many_bytes(server: Served) -> None:
             heard_until(third, b"too many large requests are on their way")
         # Small ones are taken all the same.
         assert server.solved(NAMED, iterations=5)["state"] == "done"
+
+
+def test_a_request_does_not_come_in_crumbs(server: Served) -> None:
+    head = b"POST /jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with connected(server, head) as (one,):
+        with suppress(OSError):
+            one.sendall(b"1\r\n \r\n" * 20_000)
+        with suppress(OSError):
+            assert b"201 Created" not in heard(one)
+    with connected(server, head + b"1\r\n \r\n" * 600) as (one,):
+        heard_until(one, b"the request comes in too many small parts.")
+    body = json.dumps({"instance": NAMED, "options": {"iterations": 5}}).encode()
+    parts = [body[place : place + 1] for place in range(len(body))] + [b" " * 10_000] * 100
+    assert httpx.post(f"{server.address}/jobs", content=iter(parts)).status_code == 201
 
 
 def test_a_request_does_not_stand_still(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+import re
 import socket
 from collections import Counter
 from contextlib import suppress
@@ -14,6 +15,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from neuralns.studio.limits import Limits
 
+PART = re.compile(rb"\r\n[0-9a-fA-F]{1,20}(?:;[^\r\n]*)?\r\n")
+"""Where a part of a request begins that comes in parts."""
+MOST_PARTS, SHORTEST_PART = 500, 512
+"""Parts of a request that may be of any length; of more, bytes that they have on average: each takes time to read."""
 UNREAD_SECONDS = 60.0
 """Longest that a client may leave an answer unread."""
 
@@ -76,6 +81,7 @@ class Connection(H11Protocol):
 
     door: ClassVar[Door]
     _timer: asyncio.TimerHandle | None = None
+    _parts = _bytes = 0
 
     @property
     def is_idle(self) -> bool:
@@ -94,12 +100,18 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what has come: whatever is no whole request yet has to be one soon."""
+        self._parts += len(PART.findall(data))
+        self._bytes += len(data)
+        if self._parts > MOST_PARTS + self._bytes / SHORTEST_PART:
+            self.turn_away(400, "the request comes in too many small parts.")
+            return
         super().data_received(data)
         self._look()
 
     def on_response_complete(self) -> None:
         """Wait for the next request as long as connections are kept."""
         super().on_response_complete()
+        self._parts = self._bytes = 0
         self._stop_timer()
         self.door.note(self)
 
@@ -116,8 +128,8 @@ class Connection(H11Protocol):
             return
         body = json.dumps({"error": sentence})
         head = f"HTTP/1.1 {status} \r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-        # An answer that was given already must not be followed by one that nobody asked for.
-        if self.cycle is None:
+        # An answer that was given already, or is on its way, must not be followed by one that nobody asked for.
+        if self.cycle is None or not self.cycle.response_started:
             self.transport.write(f"{head}Connection: close\r\n\r\n{body}".encode())
         self.transport.close()
 
