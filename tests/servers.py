@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import uvicorn
 
+from neuralns.studio.door import server_options
 from neuralns.studio.guard import Access
 from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
@@ -103,9 +104,10 @@ class Served:
 def serving(limits: Limits | None = None, access: Access | None = None, folder: Path | None = None) -> Iterator[Served]:
     """Run a server in a thread."""
     app = make_app(limits or Limits(jobs=4), access, folder)
+    options = server_options(limits or Limits())
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, **options))
     found: list[asyncio.AbstractEventLoop] = []
 
     async def run() -> None:

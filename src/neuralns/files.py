@@ -83,31 +83,31 @@ def check_suffix(path: str | os.PathLike[str], suffixes: Collection[str]) -> Non
         raise InputError(f"{path}: the file name must end with {' or '.join(suffixes)}.")
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str, mode: int = 0o666) -> None:
     """Write a file at once or not at all: an interrupted or failed write leaves the old file as it was."""
-    write_bytes(path, text.encode())
+    write_bytes(path, text.encode(), mode)
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+def write_bytes(path: str | os.PathLike[str], content: bytes, mode: int = 0o666) -> None:
     """Write a binary file at once or not at all; a link stays a link, and a device is written to, not replaced.
 
-    A file that was there keeps its permissions.
+    A file that was there keeps its permissions; a new one has those of ``mode`` that the process gives to any file.
     """
     try:
         if _is_device(path):
             Path(path).write_bytes(content)
         else:
-            _replace(os.path.realpath(path), content)
+            _replace(os.path.realpath(path), content, mode)
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error}).") from None
 
 
-def _replace(target: str, content: bytes) -> None:
+def _replace(target: str, content: bytes, mode: int) -> None:
     folder = os.path.dirname(target)
     _sweep(folder)
     temporary = os.path.join(folder, f"{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}")
     # Opened as any new file is, so that the process's usual permissions hold.
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

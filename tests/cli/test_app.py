@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -46,6 +47,17 @@ def test_every_command_has_help_with_examples(command: str) -> None:
     outcome = invoke(*command.split(), "--help")
     assert outcome.code == 0
     assert f"neuralns {command}" in outcome.stdout.partition("Examples")[2]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_are_in_lower_case_with_every_typer(command: str) -> None:
+    options = [each for each in COMMANDS[command].params if each.param_type_name == "option"]
+    names = [name for each in options for name in (*each.opts, *each.secondary_opts) if name.startswith("--")]
+    assert names == [name.lower() for name in names]
+    shown = re.findall(r"--[A-Za-z][\w-]*", invoke(*command.split(), "--help").stdout)
+    assert shown == [name.lower() for name in shown]
+    # Typer 0.27 writes an option as what stands for its value, where that is the same word in capitals: --HOST.
+    assert not [each.name for each in options if str(each.metavar).lower().replace("-", "_") == each.name]
 
 
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)

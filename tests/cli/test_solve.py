@@ -56,6 +56,12 @@ def mine(state, quota):
 '''
 
 
+def test_a_portfolio_of_thousands_is_refused() -> None:
+    crowd = ",".join(f"string:longest={longest}" for longest in range(1, 8001))
+    refusal = invoke("solve", "E-n22-k4", "--portfolio", f"{crowd},greedy").refusal()
+    assert refusal.endswith("has 8001 operators; 500 at most.")
+
+
 def test_a_search_prints_one_json_object_and_nothing_else() -> None:
     choices = ("--seed", 1, "--selector", "roulette", "--portfolio", "paper")
     found = spawn("solve", "E-n22-k4", "--iterations", 2000, *choices, "--json").json

@@ -141,6 +141,12 @@ def test_too_many_improve_operators_are_refused() -> None:
         make_portfolio("crowd", ["zone", "greedy", *crowd])
 
 
+def test_too_many_operators_are_refused() -> None:
+    crowd = ",".join(f"string:longest={longest}" for longest in range(1, 8001))
+    with pytest.raises(InputError, match=r"^portfolio 'string:longest=1,.{30,60} has 8001 operators; 500 at most\.$"):
+        portfolio_named(f"{crowd},greedy")
+
+
 @pytest.mark.parametrize("count", [33, 45, 120])
 def test_as_many_operators_as_one_likes_run(count: int) -> None:
     destroys = [operator(f"string:longest={longest}") for longest in range(1, count + 1)]

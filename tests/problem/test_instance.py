@@ -34,6 +34,17 @@ def test_a_matrix_comes_before_coordinates() -> None:
     assert instance.points.tolist() == [[0, 0], [9, 9], [5, 5]]
 
 
+def test_what_nobody_can_change_is_not_copied() -> None:
+    given = np.array(ONE_WAY, dtype=np.float64)
+    copied = Instance("one-way", [0, 1, 1], 2, matrix=given)
+    given[0, 1] = 7
+    assert copied.distance(0, 1) == 1
+    given.setflags(write=False)
+    taken = Instance("one-way", [0, 1, 1], 2, matrix=given)
+    assert taken.matrix is given
+    assert taken.with_objective("distance=2").matrix is given
+
+
 @pytest.mark.parametrize(("rounding", "expected"), [("none", 2**0.5), ("round", 1), ("trunc", 1), ("dimacs", 1.4)])
 def test_one_distance_and_the_matrix_are_rounded_alike(rounding: str, expected: float) -> None:
     instance = Instance("pair", [0, 1], 1, [[3, 3], [4, 4]]).with_rounding(rounding)

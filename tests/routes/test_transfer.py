@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from brute_force import completions, costly_instances, some_routes
 from helpers import books, keeps_limits, on_a_line, random_instances, shuffle_about, solution_in, started
-from neuralns import Instance, Solution, portfolio_named, random_tours
+from neuralns import Instance, Profile, Solution, VehicleType, portfolio_named, random_tours
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.distances import euclidean
 from neuralns.problem.initial import nearest_neighbours
@@ -28,6 +29,7 @@ from neuralns.routes.evaluate import (
     distance,
     hopeless,
 )
+from neuralns.routes.fleet import all_distances
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
@@ -455,3 +457,26 @@ def test_customers_that_go_well_together_are_the_same_in_blocks_of_any_size(
     assert all(sorted(row) == sorted(near) for row, near in zip(whole, neighbours, strict=True)) != full
     monkeypatch.setattr(transfer, "PAIRS_AT_ONCE", 100)
     assert fitting_neighbours(instance, neighbours).tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("one_way", [False, True])
+def test_tables_of_all_profiles_are_made_in_place(one_way: bool) -> None:
+    nodes, profiles = 60, 20
+    usual = euclidean(np.random.default_rng(1).random((nodes, 2)))
+    usual[0, 1] += one_way
+    others = [Profile(usual * (1 + number)) for number in range(1, profiles)]
+    fleet = [VehicleType(10, 5, profile=number) for number in range(profiles)]
+    instance = Instance("many", [0, *[1] * (nodes - 1)], matrix=usual, fleet=fleet, profiles=others)
+    assert instance.distances is not None
+    tracemalloc.start()
+    try:
+        there, back = all_distances(instance, times=False)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < (2.3 if one_way else 1.3) * there.nbytes
+    for number in range(profiles):
+        rows = slice(number * (nodes + 1), number * (nodes + 1) + nodes)
+        assert np.array_equal(there[rows, :nodes], usual * (1 + number))
+        assert np.array_equal(back[rows, :nodes], there[rows, :nodes].T)
+    assert (back is there) is not one_way

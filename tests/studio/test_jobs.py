@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import math
 import os
 import signal
+import stat
+import threading
 import time
+import tracemalloc
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from helpers import is_running
+from neuralns import InputWarning
 from neuralns.studio import asking
 from neuralns.studio import jobs as jobs_module
+from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import Job
+from neuralns.studio.record import Job, read_job
 from servers import NAMED, Served, serving
 
 
@@ -37,6 +49,111 @@ def test_others_wait_in_line_and_are_told_their_place(server: Served) -> None:
         server.wait(third, "running")
         assert [job["id"] for job in server.get("/jobs")] == [third, first]
         server.client.delete(f"/jobs/{third}")
+
+
+def test_those_in_line_have_no_process(server: Served) -> None:
+    with server.limited(jobs=1, waiting=5):
+        jobs = [server.begin(time=20) for _ in range(4)]
+        server.until(lambda: len(server.jobs.nurse._children) <= 1, 20)
+        assert [server.jobs._jobs[job].child is None for job in jobs] == [False, True, True, True]
+        # What is wrong with a request is told at once all the same, and what it is called.
+        assert server.client.post("/jobs", json={"instance": {"name": "none"}}).status_code == 422
+        assert server.get(f"/jobs/{jobs[3]}")["name"] == "E-n22-k4"
+        for job in jobs[:3]:
+            server.client.delete(f"/jobs/{job}")
+        server.wait(jobs[3], "running")
+        server.client.delete(f"/jobs/{jobs[3]}")
+
+
+def test_nobody_takes_all_places(server: Served) -> None:
+    with server.limited(jobs=1, waiting=5, client_jobs=2):
+        jobs = [server.begin(time=20) for _ in range(2)]
+        refused = server.client.post("/jobs", json={"instance": NAMED})
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+        assert refused.json()["error"].startswith("2 searches of this client run or wait")
+        assert server.client.post("/", content=b"{}").status_code == 429
+        server.until(lambda: server.get(f"/jobs/{jobs[0]}")["best"])
+        assert server.client.post(f"/jobs/{jobs[0]}/continue", json={}).status_code == 429
+        other = {"X-Forwarded-For": "192.0.2.7"}
+        taken = server.client.post("/jobs", json={"instance": NAMED, "options": {"time": 20}}, headers=other)
+        assert taken.status_code == 201
+        for job in (*jobs, taken.json()["id"]):
+            server.client.delete(f"/jobs/{job}")
+
+
+def test_a_pause_is_no_place_for_ever(server: Served) -> None:
+    with server.limited(jobs=1, waiting=2, pause_seconds=0.5):
+        first = server.begin(time=30)
+        server.until(lambda: server.get(f"/jobs/{first}")["best"])
+        server.post(f"/jobs/{first}/pause")
+        server.wait(first, "paused")
+        # As long as nobody waits, it stands still.
+        time.sleep(2.5)
+        assert server.get(f"/jobs/{first}")["state"] == "paused"
+        second = server.begin(time=30)
+        ended = server.wait(first)
+        assert (ended["state"], ended["notes"]) == (
+            "stopped",
+            ["it was ended after 0.5 s of pause in which others waited."],
+        )
+        assert ended["best"]["routes"]
+        server.wait(second, "running")
+        server.client.delete(f"/jobs/{second}")
+
+
+def test_what_takes_long_is_done_beside_all_else(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = 1_000_000
+    seen: list[int] = []
+
+    def noting(work: Callable[..., bytes]) -> Callable[..., bytes]:
+        def noted(content: bytes, *more: Any) -> bytes:
+            found = work(content, *more)
+            if max(len(content), len(found)) >= long:
+                seen.append(threading.get_ident())
+            return found
+
+        return noted
+
+    async def own() -> int:
+        return threading.get_ident()
+
+    with monkeypatch.context() as patched:
+        for name in ("compress", "decompress"):
+            patched.setattr(zlib, name, noting(getattr(zlib, name)))
+        body = {"instance": NAMED, "options": {"iterations": 20}}
+        with server.limited(jobs=1):
+            answer = server.client.post("/jobs", content=json.dumps(body) + " " * long)
+            server.wait(answer.json()["id"])
+            assert server.client.get(f"/jobs/{answer.json()['id']}/download/sol").status_code == 200
+            server.wait(server.post(f"/jobs/{answer.json()['id']}/continue", {})["id"])
+    assert len(seen) >= 4
+    assert asyncio.run_coroutine_threadsafe(own(), server.loop).result() not in seen
+
+
+def test_memory_is_counted_as_it_is() -> None:
+    def best(index: int) -> Any:
+        routes = [list(range(300 + index, 400 + index)) for _ in range(100)]
+        content = {"index": index, "time": 1.0, "iteration": index, "cost": 1.0, "routes": routes}
+        return json.loads(json.dumps(content | {"vehicles": [0] * 100, "unserved": [], "skipped": [], "count": 100}))
+
+    async def made() -> Job:
+        job = Job("solve")
+        for index in range(20):
+            job.take_best(best(index))
+        for index in range(500):
+            job.progress = {"time": index / 7, "uses": {f"operator {each}": index for each in range(10)}}
+            job.events.add("progress", job.progress)
+        job.result = best(99)
+        return job
+
+    asyncio.run(made())
+    tracemalloc.start()
+    try:
+        job = asyncio.run(made())
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.8 * taken < job.bytes < 1.3 * taken
 
 
 def test_a_killed_process_harms_nobody_else(server: Served) -> None:
@@ -113,7 +230,7 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
     with server.limited(tmp_path):
         assert server.get("/jobs") == []
         again = server.get(f"/jobs/{job['id']}")
-        assert again == job
+        assert again == job | {"kept": True}
         assert list(server.events(job["id"])) == told
         assert server.client.get(f"/jobs/{job['id']}/download/sol").text.startswith("Route #1")
         assert server.get(f"/jobs/{job['id']}/improvements")
@@ -127,6 +244,109 @@ def test_finished_jobs_can_be_kept(server: Served, tmp_path: Path) -> None:
         assert server.client.get("/jobs/0123456789abcdef").status_code == 404
         server.client.delete(f"/jobs/{job['id']}")
         assert not (tmp_path / f"{job['id']}.json").exists()
+
+
+def kept_job(server: Served, folder: Path) -> dict[str, Any]:
+    """Run a job that is kept; return what its file says."""
+    job = server.solved(iterations=20)
+    server.until(lambda: server.get(f"/jobs/{job['id']}")["kept"])
+    found: dict[str, Any] = json.loads((folder / f"{job['id']}.json").read_text())
+    return found
+
+
+def test_nobody_else_may_read_what_is_kept(server: Served, tmp_path: Path) -> None:
+    with server.limited(tmp_path):
+        path = tmp_path / f"{kept_job(server, tmp_path)['id']}.json"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_cannot_be_kept_is_told(server: Served, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    with server.limited(folder), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        job = server.solved(iterations=20)
+        assert job["state"] == "done"
+        server.until(lambda: server.get(f"/jobs/{job['id']}")["kept"] is not None)
+        found = server.get(f"/jobs/{job['id']}")
+        assert found["kept"] is False
+        assert found["notes"][-1].startswith(f"this search is not kept: {folder}/{job['id']}.json: cannot be written (")
+        assert f"{folder}/{job['id']}.json: cannot be written (" in str(told[-1].message)
+        # It is written when the server ends, if that can be done by then.
+        folder.mkdir()
+        server.jobs._jobs[job["id"]].write(folder)
+        again = read_job(folder, job["id"])
+        assert again is not None
+        assert again.told()["notes"] == []
+
+
+def test_an_id_is_no_path(server: Served, tmp_path: Path) -> None:
+    folder, victim = tmp_path / "kept", tmp_path / "victim.json"
+    folder.mkdir()
+    victim.write_text("{}")
+    with server.limited(folder):
+        content = kept_job(server, folder)
+        (folder / "0123456789abcdef.json").write_text(json.dumps(content | {"id": "../victim"}))
+        server.jobs._jobs.clear()
+        assert server.client.delete("/jobs/0123456789abcdef").status_code == 404
+        assert victim.exists()
+        with pytest.warns(InputWarning, match=r"0123456789abcdef\.json: .* \(its id is not its name\)"):
+            server.jobs.recall()
+        assert {*server.jobs._jobs} == {content["id"]}
+
+
+def damaged(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield texts that are not those of a kept job, and why not."""
+    yield "[" * 100_000, "nested too deeply"
+    yield "[]", "not an object"
+    yield "{}", "is missing"
+    yield "\ud800", "can't decode"
+    for key, value, words in (
+        ("notes", 1, "notes is of another type"),
+        ("created", "now", "created is of another type"),
+        ("created", math.nan, "NaN is no number"),
+        ("created", 10**400, "created is no time"),
+        ("state", "running", "it has not ended"),
+        ("kind", "vroom", "it has not ended"),
+        ("options", None, "options is of another type"),
+        ("best", {}, "is missing"),
+        ("best", content["best"] | {"routes": [["x"]]}, "not a whole number"),
+        ("best", content["best"] | {"cost": "x"}, "its cost is no number"),
+        ("body", "AAAA", "while decompressing"),
+        ("trace", 5, ""),
+        ("instance", content["instance"][:40], "cut off"),
+        ("improvements", [{}], "is missing"),
+        ("events", [[1, "state", "a\n\nevent: done"]], "several lines"),
+        ("events", 5, ""),
+        ("surprise", [1], ""),
+    ):
+        yield json.dumps(content | {key: value}), words
+
+
+def test_nothing_that_is_damaged_keeps_a_server_from_starting(server: Served, tmp_path: Path) -> None:
+    with server.limited(tmp_path):
+        content = kept_job(server, tmp_path)
+        damages = list(damaged(content | {"id": "0123456789abcdef"}))
+        path = tmp_path / "0123456789abcdef.json"
+        for text, words in damages:
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                server.jobs._jobs.clear()
+                server.jobs.recall()
+            if "surprise" in text:
+                assert not hasattr(server.jobs._jobs.pop(path.stem), "surprise")
+            else:
+                assert [str(each.message) for each in told if f"{path}: is not a job" in str(each.message)], text[:200]
+                assert words in str(told[-1].message)
+            assert {*server.jobs._jobs} == {content["id"]}
+            assert path.exists()
+
+
+@pytest.mark.parametrize("make", [lambda path: path.symlink_to("nowhere"), os.mkfifo, os.mkdir])
+def test_what_is_no_file_keeps_no_server_from_starting(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "0123456789abcdef.json")
+    with pytest.warns(InputWarning, match=r"0123456789abcdef\.json: .* \(it is not a plain file\)"):
+        Jobs(Limits(), tmp_path).recall()
 
 
 def test_what_was_changed_to_go_on_is_kept(server: Served, tmp_path: Path) -> None:
@@ -171,7 +391,7 @@ def test_a_process_that_gives_no_sign_is_ended(server: Served, monkeypatch: pyte
 
 
 def test_trying_out_pairs_of_operators_may_take_its_time() -> None:
-    job = Job("solve", b"")
+    job = Job("solve")
     job.options = {"selector": "best-fixed", "time": 600.0}
     assert jobs_module._loading_seconds(job) == jobs_module.LOADING_SECONDS + 120
     job.options["selector"] = "auto"

@@ -20,16 +20,31 @@ def test_another_host_needs_a_token() -> None:
 
 @pytest.mark.parametrize("text", ["", "short", "sixteen letters with spaces", "größer-als-sechzehn-buchstaben"])
 def test_a_token_is_long_and_plain(tmp_path: Path, text: str) -> None:
-    (tmp_path / "token").write_text(text)
+    write_token(tmp_path, text)
     with pytest.raises(InputError, match="a token must be at least 16 letters"):
         read_token(tmp_path / "token")
 
 
 def test_the_first_line_of_a_file_is_the_token(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("0123456789abcdef\nand more\n")
+    write_token(tmp_path, "0123456789abcdef\nand more\n")
     assert read_token(tmp_path / "token") == "0123456789abcdef"
     with pytest.raises(InputError, match="cannot be read"):
         read_token(tmp_path / "none")
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o602])
+def test_a_token_that_others_may_read_is_refused(tmp_path: Path, mode: int) -> None:
+    token = write_token(tmp_path, "0123456789abcdef")
+    token.chmod(mode)
+    with pytest.raises(InputError, match=rf"^{token}: others may read or change this token; chmod 600 {token}\.$"):
+        read_token(token)
+
+
+def write_token(folder: Path, text: str) -> Path:
+    token = folder / "token"
+    token.touch(0o600)
+    token.write_text(text)
+    return token
 
 
 def test_a_port_that_is_taken_is_named() -> None:

@@ -266,6 +266,7 @@ def test_downloads_that_cannot_be(server: Served) -> None:
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"selector": "/etc/passwd"}}', 422, "is not known"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"portfolio": "nice"}}', 422, "is not known"),
         (b'{"instance": {"name": "E-n22-k4"}, "options": {"objective": "nice"}}', 422, "is not known"),
+        (b'{"instance": {"name": "E-n22-k4"}, "options": {"portfolio": "%s"}}' % (b"zone," * 8000), 422, "500 at most"),
         (b'{"instance": {"name": "/etc/passwd"}}', 422, "not the name of a bundled instance"),
         (b'{"instance": {"name": "../data/E-n22-k4"}}', 422, "not the name of a bundled instance"),
         (b'{"instance": {"file": "/etc/passwd"}}', 422, "give the name"),

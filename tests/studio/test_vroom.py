@@ -198,6 +198,23 @@ def test_problems_that_are_too_large_have_a_code_of_their_own(server: Served) ->
         assert (answer.status_code, answer.json()["code"]) == (413, 4)
 
 
+@pytest.mark.parametrize("path", ["/", "/jobs", "text"])
+def test_tables_that_do_not_fit_are_refused_before_they_are_made(server: Served, path: str) -> None:
+    jobs = [{"id": number, "location": [2 + number / 5000, 48.86]} for number in range(2500)]
+    vehicles = [{**PROBLEM["vehicles"][0], "id": number, "speed_factor": 1 + number / 100} for number in range(100)]
+    content: Any = {"jobs": jobs, "vehicles": vehicles}
+    if path == "/jobs":
+        content = {"instance": {"vroom": content}}
+    elif path == "text":
+        content = {"instance": {"file": "vroom", "text": json.dumps(content)}}
+    began = time.monotonic()
+    answer = server.client.post("/" if path == "/" else "/jobs", json=content)
+    assert answer.status_code == 413
+    many = "2501 places and 100 different profiles or speeds of vehicles"
+    assert answer.json()["error"].endswith(f": {many} take about 9.5 GB of memory; this server allows 4.")
+    assert time.monotonic() - began < 20
+
+
 def test_a_client_that_leaves_ends_its_search(server: Served) -> None:
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(f"{server.address}/", json={**PROBLEM, "options": {"l": 60}}, timeout=3)

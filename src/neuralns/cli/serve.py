@@ -18,6 +18,9 @@ MaxCustomers = Annotated[int | None, typer.Option(metavar="N", help="Largest ins
 MaxMegabytes = Annotated[float | None, typer.Option(metavar="M", help="Largest request; 16 by default.")]
 MaxJobs = Annotated[int | None, typer.Option(metavar="N", help="Searches at a time; up to 4, by the cores.")]
 MaxWaiting = Annotated[int | None, typer.Option(metavar="N", help="Searches that wait in line; 20 by default.")]
+MaxClientJobs = Annotated[
+    int | None, typer.Option(metavar="N", help="Searches of one client; half of all that run or wait, by default.")
+]
 MaxWorkers = Annotated[int | None, typer.Option(metavar="N", help="Processes of one search; the cores by default.")]
 MaxMemory = Annotated[float | None, typer.Option(metavar="GB", help="Memory of each process; 4 by default.")]
 RequireMatrices = Annotated[
@@ -28,7 +31,7 @@ Tiles = Annotated[str | None, typer.Option(metavar="URL", help="Map tiles for th
 
 
 def serve(
-    host: Annotated[str, typer.Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     port: Port = 3000,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Callers must know the token in this file.")
@@ -42,6 +45,7 @@ def serve(
     max_megabytes: MaxMegabytes = None,
     max_jobs: MaxJobs = None,
     max_waiting: MaxWaiting = None,
+    max_client_jobs: MaxClientJobs = None,
     max_workers: MaxWorkers = None,
     max_memory: MaxMemory = None,
     require_matrices: RequireMatrices = False,
@@ -67,6 +71,7 @@ def serve(
         max_waiting,
         max_workers,
         max_memory,
+        max_client_jobs,
         require_matrices=require_matrices,
     )
     run_server(
@@ -90,6 +95,7 @@ def make_limits(
     waiting: int | None,
     workers: int | None,
     memory: float | None,
+    client_jobs: int | None = None,
     *,
     require_matrices: bool,
 ) -> Limits:
@@ -104,6 +110,7 @@ def make_limits(
         "bytes": _bytes(megabytes, 2**20),
         "jobs": jobs,
         "waiting": waiting,
+        "client_jobs": client_jobs,
         "workers": workers,
         "memory": _bytes(memory, 2**30),
         "require_matrices": require_matrices,

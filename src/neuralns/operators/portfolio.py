@@ -34,6 +34,8 @@ _FIELDS = {
 }
 tables_type = StructType("neuralns.Tables", _FIELDS, constants=_FIELDS)
 
+MOST_OPERATORS = 500
+"""Most operators of a portfolio: each pair of them takes memory, and time to learn how good it is."""
 MOST_IMPROVES = 60
 """Most improve operators of a portfolio: which of them a step applied is noted in the bits of a number."""
 
@@ -59,7 +61,8 @@ class Portfolio:
     def __post_init__(self) -> None:
         for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
             if not entries:
-                raise InputError(f"portfolio {self.name!r} has no {phase} operator.")
+                raise InputError(f"portfolio {self.name!r:.200} has no {phase} operator.")
+        _check_count(self.name, len(self.operators))
         if len(self.improves) > MOST_IMPROVES:
             raise InputError(
                 f"portfolio {self.name!r} has {len(self.improves)} improve operators; {MOST_IMPROVES} at most."
@@ -192,7 +195,7 @@ def portfolio_named(name: str) -> Portfolio:
     if "," in name:
         return make_portfolio(name, [part.strip() for part in name.split(",") if part.strip()])
     raise InputError(
-        f"portfolio {name!r} is not known; choose {', '.join(_NAMED)}, paper or paper-2 to "
+        f"portfolio {name!r:.200} is not known; choose {', '.join(_NAMED)}, paper or paper-2 to "
         f"paper-{len(PAPER_DESTROYS)}, or list operators separated by commas."
     )
 
@@ -213,6 +216,7 @@ def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
 
     The name of a portfolio stands for its members that are not in the list anyway.
     """
+    _check_count(name, len(entries))
     chosen: list[Operator] = []
     given = [entry for entry in entries if entry not in portfolio_names()]
     for entry in entries:
@@ -228,6 +232,11 @@ def make_portfolio(name: str, entries: Sequence[str | Operator]) -> Portfolio:
         tuple(entry for entry in chosen if entry.phase == "repair"),
         tuple(entry for entry in chosen if entry.phase == "improve"),
     )
+
+
+def _check_count(name: str, count: int) -> None:
+    if count > MOST_OPERATORS:
+        raise InputError(f"portfolio {name!r:.60} has {count} operators; {MOST_OPERATORS} at most.")
 
 
 def _members(name: str) -> tuple[str, ...]:

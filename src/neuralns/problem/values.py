@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -24,9 +24,12 @@ def form_of(dimensions: int) -> str:
 
 
 def numbers(what: str, values: object, dimensions: int, *, endless: bool = False) -> Floats:
-    """Return an array of finite numbers that cannot be changed; infinity may be among them if it is ``endless``."""
+    """Return an array of finite numbers that cannot be changed; infinity may be among them if it is ``endless``.
+
+    One that cannot be changed already is taken as it is: large instances, and many profiles, are not copied.
+    """
     try:
-        array = np.array(values, dtype=np.float64)
+        array = values if _is_settled(values) else np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what} must be {_FORMS[dimensions]}.") from None
     if array.ndim != dimensions:
@@ -36,6 +39,13 @@ def numbers(what: str, values: object, dimensions: int, *, endless: bool = False
         raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is {_unfit(array[tuple(place)])}.")
     array.setflags(write=False)
     return array
+
+
+def _is_settled(values: object) -> TypeGuard[Floats]:
+    """Return whether values are an array of numbers that nobody can change."""
+    if type(values) is not np.ndarray or values.dtype != np.float64:
+        return False
+    return values.flags.owndata and not values.flags.writeable
 
 
 def one_number(what: str, value: Any) -> float:

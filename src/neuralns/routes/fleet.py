@@ -247,17 +247,16 @@ def all_distances(instance: Instance, times: bool) -> tuple[Floats, Floats]:
 
     They come from each node to all others, and to each node from all others, in the same memory if that is the same.
     """
-    nodes = len(instance.demands)
-    tables = []
-    for profile in range(1 + len(instance.profiles or ())):
-        table = np.zeros((nodes + 1, nodes + 1))
+    nodes, profiles = len(instance.demands), 1 + len(instance.profiles or ())
+    # They are large: each is written to its place, and there is no other copy.
+    tables = np.zeros((profiles, nodes + 1, nodes + 1))
+    for profile, table in enumerate(tables):
         table[:nodes, :nodes] = instance.table(profile, times=times)
         np.fill_diagonal(table, 0.0)
-        tables.append(table)
-    there = np.ascontiguousarray(np.concatenate(tables))
+    there = tables.reshape(-1, nodes + 1)
     if all(np.array_equal(table, table.T) for table in tables):
         return there, there
-    return there, np.ascontiguousarray(np.concatenate([table.T for table in tables]))
+    return there, np.ascontiguousarray(tables.transpose(0, 2, 1)).reshape(-1, nodes + 1)
 
 
 def slack_of(instance: Instance, most_saved: Callable[..., float]) -> float:

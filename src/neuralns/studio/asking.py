@@ -14,7 +14,7 @@ from neuralns.studio.record import Facts
 READING_SECONDS = 60.0
 """Longest that the reading of a request, or the making of a download, may take."""
 MAKERS = 2
-"""Processes at a time that make downloads, timetables and episodes."""
+"""Processes at a time that make downloads, timetables and episodes, or read requests that are to wait."""
 MOST_MADE = 20
 """How many of these may be asked for at a time; most of them wait."""
 
@@ -59,7 +59,7 @@ def drop(child: Child) -> None:
 
 
 class Makers:
-    """Processes that make one thing each; few at a time, others wait."""
+    """Processes that make or read one thing each; few at a time, others wait."""
 
     def __init__(self, nurse: Nurse) -> None:
         self._nurse, self._turns, self._asked = nurse, asyncio.Semaphore(MAKERS), 0
@@ -73,11 +73,15 @@ class Makers:
             raise RefusedError(429, sentence, **{"Retry-After": "5"})
         self._asked += 1
         try:
-            async with self._turns:
-                body = b"" if packed is None else zlib.decompress(packed)
-                child = await begin(self._nurse, order, body, limits)
-                found = await first(child, child.messages(), seconds)
-                child.close()
-                return found
+            body = b"" if packed is None else await asyncio.to_thread(zlib.decompress, packed)
+            return await self.ask(order, limits, body, seconds)
         finally:
             self._asked -= 1
+
+    async def ask(self, order: Facts, limits: Limits, body: bytes, seconds: float = READING_SECONDS) -> Facts:
+        """Return the first that a process says when its turn has come; then it ends."""
+        async with self._turns:
+            child = await begin(self._nurse, order, body, limits)
+            found = await first(child, child.messages(), seconds)
+            drop(child)
+            return found

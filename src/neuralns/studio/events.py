@@ -33,10 +33,6 @@ class Event:
         text = self.text if self.whole is None or heard == self.previous else self.whole
         return f"id: {self.number}\nevent: {self.kind}\ndata: {text}\n\n"
 
-    @property
-    def bytes(self) -> int:
-        return len(self.text) + len(self.whole or "") + len(self.brief or "")
-
 
 class EventLog:
     """Events of a job; whoever waits is woken by each of them."""
@@ -48,7 +44,6 @@ class EventLog:
         self._last: dict[str, int] = {}
         self._changed = asyncio.Event()
         self.closed = False
-        self.bytes = 0
 
     def add(
         self,
@@ -72,7 +67,6 @@ class EventLog:
             self._shorten(kind)
         self._last[kind] = event.number
         self._events.append(event)
-        self.bytes += event.bytes
         self._counts[kind] = self._counts.get(kind, 0) + 1
         if kind == "progress" and self._counts[kind] > MOST_PROGRESS:
             self._drop([event for event in self._events if event.kind == kind][1 : MOST_PROGRESS // 2 : 2])
@@ -112,8 +106,10 @@ class EventLog:
         """Return the log of a job that has ended."""
         log = cls()
         log._events = [Event(int(number), str(kind), str(text)) for number, kind, text in events]
+        # What is sent line by line must have no lines of its own.
+        if any("\n" in part or "\r" in part for event in log._events for part in (event.kind, event.text)):
+            raise ValueError("an event has several lines")
         log._next = log._events[-1].number + 1 if log._events else 1
-        log.bytes = sum(event.bytes for event in log._events)
         log.closed = True
         return log
 
@@ -130,12 +126,10 @@ class EventLog:
             place -= 1
         event = self._events[place]
         short = replace(event, text=event.brief or event.text, whole=None, brief=None)
-        self.bytes += short.bytes - event.bytes
         self._events[place] = short
 
     def _drop(self, events: list[Event]) -> None:
         numbers = {event.number for event in events}
-        self.bytes -= sum(event.bytes for event in events)
         self._events = [event for event in self._events if event.number not in numbers]
         self._counts[events[0].kind] -= len(events)
 

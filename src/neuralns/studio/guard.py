@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,11 +16,16 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from neuralns.studio.asking import RefusedError
+from neuralns.studio.door import client_of
 from neuralns.studio.limits import Limits
 
 OPEN = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
 """What may be read without a token: the page itself, which holds nothing, and what the server offers."""
 DRAIN_SECONDS = 5.0
+STALL_SECONDS = 5.0
+"""Longest that a request may stand still on its way."""
+SMALL = 1 << 16
+"""Bytes of a request that are always taken, however many others are on their way."""
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 Message = MutableMapping[str, Any]
@@ -143,7 +149,32 @@ async def _refuse(send: Send, status: int, sentence: str) -> None:
     await send({"type": "http.response.body", "body": content})
 
 
-async def read_body(request: Request, limits: Limits, most: int | None = None) -> bytes:
+class Uploads:
+    """Counts the bytes of requests that are on their way."""
+
+    def __init__(self) -> None:
+        self._bytes: Counter[str] = Counter()
+
+    def take(self, client: str, count: int, most: int) -> bool:
+        """Count some more bytes of a client; return whether there is room for them."""
+        if self._bytes.total() + count > most or self._bytes[client] + count > most // 2:
+            return False
+        self._bytes[client] += count
+        return True
+
+    def give(self, client: str, count: int) -> None:
+        """Count them no longer."""
+        self._bytes[client] -= count
+        if self._bytes[client] <= 0:
+            del self._bytes[client]
+
+
+def caller(request: Request) -> str:
+    """Return which client a request comes from."""
+    return client_of(request.client.host if request.client else None)
+
+
+async def read_body(request: Request, limits: Limits, uploads: Uploads, most: int | None = None) -> bytes:
     """Return the body of a request; one that is too long or too slow is refused before it has been read."""
     most = limits.bytes if most is None else most
     too_large = RefusedError(
@@ -154,18 +185,32 @@ async def read_body(request: Request, limits: Limits, most: int | None = None) -
         if "expect" not in request.headers:
             await _read_to_no_end(parts)
         raise too_large
-    body = bytearray()
+    body, client, counted = bytearray(), caller(request), 0
+    # Each client may send two of the largest at a time, however large they may be.
+    most_of_all = max(limits.uploads, 4 * limits.bytes)
+    clock = asyncio.get_running_loop().time
+    end = clock() + limits.body_seconds
     try:
-        async with asyncio.timeout(limits.body_seconds):
+        async with asyncio.timeout(min(limits.body_seconds, STALL_SECONDS)) as patience:
             async for part in parts:
+                patience.reschedule(min(end, clock() + STALL_SECONDS))
                 body += part
+                more = len(body) - SMALL - counted
                 if len(body) > most:
                     break
+                if more > 0 and not uploads.take(client, more, most_of_all):
+                    body.clear()
+                    sentence = "too many large requests are on their way to this server; try again later."
+                    raise RefusedError(429, sentence, Connection="close", **{"Retry-After": "5"})
+                counted += max(0, more)
     except TimeoutError:
-        sentence = f"the request did not arrive in {limits.body_seconds:g} s."
-        raise RefusedError(408, sentence, Connection="close") from None
+        is_late = clock() >= end
+        how = f"did not arrive in {limits.body_seconds:g} s" if is_late else f"stood still for {STALL_SECONDS:g} s"
+        raise RefusedError(408, f"the request {how}.", Connection="close") from None
     except ClientDisconnect:
         raise RefusedError(400, "the client left before it had sent its request.") from None
+    finally:
+        uploads.give(client, counted)
     if len(body) > most:
         body.clear()
         await _read_to_no_end(parts)

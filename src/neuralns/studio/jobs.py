@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
+import warnings
 import zlib
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from neuralns.errors import InputError
+from neuralns.errors import InputError, InputWarning
 from neuralns.search.solve import TRIALS_SHARE
-from neuralns.studio.asking import Makers, RefusedError, begin, drop, first
+from neuralns.studio.asking import Makers, RefusedError, begin, first
 from neuralns.studio.children import Child, Nurse
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, read_job
+from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, path_of, read_job
 
 LOADING_SECONDS = 900.0
 """Longest that a job may say nothing at first: rules that were never used before are compiled."""
@@ -53,19 +55,27 @@ class Jobs:
         self._begin(self._watch())
 
     def recall(self) -> None:
-        """Take up the jobs of the folder again, the newest of them where there are many."""
+        """Take up the jobs of the folder again, the newest of them where there are many; what is damaged is left."""
         if self.folder is None:
             return
-        files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)[-MOST_RECALLED:]
-        for path in files:
-            with suppress(InputError):
+        files = sorted(self.folder.glob("*.json"), key=lambda path: path.lstat().st_mtime)[-MOST_RECALLED:]
+        taken = 0
+        for path in reversed(files):
+            if taken > self.limits.kept_bytes:
+                break
+            try:
                 job = read_job(self.folder, path.stem)
-                if job is not None:
-                    self._jobs[job.id] = job
+            except InputError as error:
+                _warn(error)
+                continue
+            if job is not None:
+                self._jobs[job.id] = job
+                taken += job.bytes
 
     def close(self) -> None:
         """End everything; of searches that still run, the best so far is kept if there is a folder."""
-        unwritten = [*self._writing, *self._running]
+        known = self._jobs.values()
+        unwritten = [job for job in known if job in self._writing or job in self._running or job.kept is False]
         for task in self._tasks:
             task.cancel()
         for job in self._running:
@@ -101,38 +111,83 @@ class Jobs:
         return self._line.index(job) + 1 if job in self._line else 0
 
     async def submit(
-        self, body: bytes, kind: str = "solve", start: Facts | None = None, changes: Facts | None = None
+        self,
+        body: bytes,
+        kind: str = "solve",
+        start: Facts | None = None,
+        changes: Facts | None = None,
+        client: str = "",
     ) -> Job:
-        """Take a request, or refuse it; those of VROOM's convention are not listed."""
-        running, waiting = len(self._running), len(self._line)
-        if running + waiting >= self.limits.jobs + self.limits.waiting:
-            sentence = (
-                f"{running} searches run and {waiting} wait, which is all that this server takes; try again later."
-            )
-            raise RefusedError(429, sentence, **{"Retry-After": "5"})
-        job = Job(kind, body, start, changes)
-        self._line.append(job)
+        """Take a request, or refuse it; those of VROOM's convention are not listed.
+
+        Where it has to wait, a process reads it to see whether it is right, and ends; it is read again by the one that
+        is to do it. So no memory is held for those that wait but for what was received.
+        """
+        self._check_room(client)
+        job = Job(kind, start, changes, client)
+        at_once = not self._line and len(self._running) < self.limits.jobs
+        if at_once:
+            self._running.add(job)
+        else:
+            self._line.append(job)
         try:
-            await self._read(job, body)
+            # What takes long is done in a thread, so that others are answered meanwhile.
+            job.body = await asyncio.to_thread(zlib.compress, body)
+            if at_once:
+                await self._start(job, body)
+            else:
+                job.take_request(await self._makers.ask(_order(job), self.limits, body))
         except BaseException:
-            self._line.remove(job)
+            self._leave(job)
+            self._advance()
             raise
-        job.is_read = True
         if kind == "solve":
             self._jobs[job.id] = job
         self._advance()
         return job
 
-    async def _read(self, job: Job, body: bytes) -> None:
-        """Have a child read the request; it is the one to do it, when its turn comes."""
-        order = {"task": job.kind, "start": job.start, "changes": job.changes}
-        child = await begin(self.nurse, order, body, self.limits)
+    def _check_room(self, client: str) -> None:
+        """Refuse a request where there is no room for it, or none for more of its client's."""
+        running, waiting, most = len(self._running), len(self._line), self.limits.client_jobs
+        later = {"Retry-After": "5"}
+        if running + waiting >= self.limits.jobs + self.limits.waiting:
+            sentence = (
+                f"{running} searches run and {waiting} wait, which is all that this server takes; try again later."
+            )
+            raise RefusedError(429, sentence, **later)
+        own = sum(job.client == client for job in (*self._running, *self._line))
+        if most is not None and own >= most:
+            sentence = f"{own} searches of this client run or wait, which is all that it may have; try again later."
+            raise RefusedError(429, sentence, **later)
+
+    def _leave(self, job: Job) -> None:
+        """Give up the place of a job."""
+        self._running.discard(job)
+        if job in self._line:
+            self._line.remove(job)
+
+    async def _start(self, job: Job, body: bytes) -> None:
+        """Have a child read the request, and begin."""
+        job.child = child = await begin(self.nurse, _order(job), body, self.limits)
+        if job.stopped_at is not None:
+            child.kill()
         messages = child.messages()
-        message = await first(child, messages)
-        job.child = child
-        job.name, job.options, job.notes = message["name"], message["options"], message["notes"]
-        job.take_instance(message["instance"])
+        job.take_request(await first(child, messages))
+        job.heard_at = time.monotonic()
+        job.set_state(RUNNING)
+        child.send({"do": "go"})
         self._begin(self._listen(job, child, messages))
+
+    async def _start_from_line(self, job: Job) -> None:
+        try:
+            await self._start(job, await asyncio.to_thread(zlib.decompress, job.body))
+        except RefusedError as error:
+            if job.stopped_at is not None:
+                self._end(job, STOPPED)
+            else:
+                self._end(job, FAILED, error.sentence)
+        except OSError as error:
+            self._end(job, FAILED, f"no process could be begun for it ({error.strerror or error}).")
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -146,10 +201,7 @@ class Jobs:
         for job in ready[: max(0, self.limits.jobs - len(self._running))]:
             self._line.remove(job)
             self._running.add(job)
-            job.heard_at = time.monotonic()
-            job.set_state(RUNNING)
-            assert job.child is not None
-            job.child.send({"do": "go"})
+            self._begin(self._start_from_line(job))
         for place, job in enumerate(self._line, 1):
             if job.is_read:
                 job.events.add("state", {"state": WAITING, "place": place})
@@ -187,8 +239,8 @@ class Jobs:
         elif kind == "refused":
             self._end(job, FAILED, content["error"])
         elif kind == "done":
-            job.result, job.answer = content["result"], content["answer"]
-            job.trace = zlib.compress(content["trace"].encode())
+            job.result = content["result"]
+            job.trace, job.answer = (base64.b64decode(content[key]) for key in ("trace", "answer"))
             job.events.add("done", {"result": content["result"]})
             self._end(job, DONE if job.stopped_at is None else STOPPED)
 
@@ -196,9 +248,7 @@ class Jobs:
         if error is not None:
             job.error = error
             job.events.add("error", {"error": error})
-        if job in self._line:
-            self._line.remove(job)
-        self._running.discard(job)
+        self._leave(job)
         job.set_state(state)
         self._keep(job)
         self._advance()
@@ -219,14 +269,16 @@ class Jobs:
 
     def stop(self, job: Job) -> None:
         """End a job; what it has found is kept."""
-        if job.is_over or job.child is None:
+        if job.is_over:
             return
         job.stopped_at = job.stopped_at or time.monotonic()
-        if job.state == WAITING:
+        if job in self._line:
             self._end(job, STOPPED)
-            drop(job.child)
+        elif job.child is None:
+            # It is just about to begin, and ends then.
+            pass
         elif job.progress is None:
-            # It is being compiled, or its start is being built: there is nothing to keep.
+            # It is being read or compiled, or its start is being built: there is nothing to keep.
             job.child.kill()
         else:
             job.child.send({"do": "stop"})
@@ -239,14 +291,19 @@ class Jobs:
             await asyncio.wait([self._writing[job]])
         self._jobs.pop(job.id, None)
         if self.folder is not None:
-            (self.folder / f"{job.id}.json").unlink(missing_ok=True)
+            try:
+                path_of(self.folder, job.id).unlink(missing_ok=True)
+            except OSError as error:
+                raise RefusedError(500, f"its file cannot be deleted ({error.strerror or error}).") from None
 
-    async def follow(self, job: Job, changes: Facts) -> Job:
+    async def follow(self, job: Job, changes: Facts, client: str = "") -> Job:
         """Return a new job that goes on from the best of another one."""
         if job.best is None:
             raise RefusedError(409, "this search has found nothing yet to go on from.")
         start = {key: job.best[key] for key in ("routes", "vehicles")}
-        return await self.submit(zlib.decompress(job.body), "solve", start, (job.changes or {}) | changes)
+        self._check_room(client)
+        body = await asyncio.to_thread(zlib.decompress, job.body)
+        return await self.submit(body, "solve", start, (job.changes or {}) | changes, client)
 
     async def episode(self, asked: Facts) -> Facts:
         """Return an episode; what plays it may have to be compiled."""
@@ -271,39 +328,58 @@ class Jobs:
     def _look_after(self, job: Job) -> None:
         now = time.monotonic()
         alone = job.listeners == 0 and now - job.alone_since > CLIENT_SECONDS
-        if job.child is None or job.is_over:
+        if job.is_over:
             return
         if job.options.get("stop_with_client") and alone:
             self.stop(job)
+        if job.child is None:
+            return
         if job.stopped_at is not None and now - job.stopped_at > STOP_SECONDS:
             job.child.kill()
-        elif job.state == PAUSED and now - job.heard_at > self.limits.keep_seconds:
-            self.stop(job)
+        elif job.state == PAUSED:
+            self._look_after_pause(job, now)
         elif job.state == RUNNING:
             silent = SILENT_SECONDS if job.progress is not None else _loading_seconds(job)
             if now - job.heard_at > silent:
                 job.silent_for = silent
                 job.child.kill()
 
+    def _look_after_pause(self, job: Job, now: float) -> None:
+        """End a job that keeps its place from others for too long, or that nobody lets go on."""
+        job.held += WATCH_SECONDS if self._line else 0.0
+        if job.stopped_at is None and job.held > self.limits.pause_seconds:
+            note = f"it was ended after {self.limits.pause_seconds:g} s of pause in which others waited."
+            job.notes = [*job.notes, note]
+            self.stop(job)
+        elif now - job.heard_at > self.limits.keep_seconds:
+            self.stop(job)
+
     def _tidy(self) -> None:
         """Forget jobs that ended long ago, and more of them where they take too much memory."""
-        now, taken = time.time(), sum(job.bytes for job in self._jobs.values())
+        now, taken = time.time(), sum(job.bytes for job in self._jobs.values() if job.is_over)
         unused = [job for job in self._jobs.values() if job.is_over and job.listeners == 0 and job not in self._writing]
-        for job in unused:
+        for job in sorted(unused, key=lambda job: job.ended_at or 0.0):
             assert job.ended_at is not None
-            is_old = self.folder is None and now - job.ended_at > self.limits.keep_seconds
+            is_old = not job.kept and now - job.ended_at > self.limits.keep_seconds
             if is_old or taken > self.limits.kept_bytes:
                 taken -= job.bytes
                 del self._jobs[job.id]
 
-    def instance(self, job: Job) -> bytes:
-        """Return what is drawn of a job's instance, as JSON."""
-        return zlib.decompress(job.instance)
+
+def _order(job: Job) -> Facts:
+    return {"task": job.kind, "start": job.start, "changes": job.changes}
 
 
 def _write(job: Job, folder: Path) -> None:
-    with suppress(InputError):
+    try:
         job.write(folder)
+    except InputError as error:
+        _warn(error)
+
+
+def _warn(error: InputError) -> None:
+    """Tell whoever runs the server."""
+    warnings.warn(str(error), InputWarning, stacklevel=2)
 
 
 def _loading_seconds(job: Job) -> float:

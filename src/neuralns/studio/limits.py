@@ -28,8 +28,16 @@ class Limits:
         Longest search, and how long one takes that does not say.
     workers
         Most processes of one search.
-    jobs, waiting
-        Searches at a time, and how many more wait in line.
+    jobs, waiting, client_jobs
+        Searches at a time, how many more wait in line, and the most of both of one client; None for no other limit.
+    pause_seconds
+        Longest that a search may be paused, in all, while others wait.
+    connections, client_connections
+        Most connections at a time, and of one client.
+    head_seconds
+        Longest that a connection may take until it has sent all headers of a request.
+    uploads
+        Most bytes of requests that are on their way together; of one client, half as many.
     memory
         Most bytes of memory of each process of a search.
     keep_seconds
@@ -48,6 +56,12 @@ class Limits:
     workers: int = CORES
     jobs: int = min(4, CORES)
     waiting: int = 20
+    client_jobs: int | None = None
+    pause_seconds: float = 60.0
+    connections: int = 1000
+    client_connections: int = 200
+    head_seconds: float = 10.0
+    uploads: int = 128 << 20
     memory: int = 4 << 30
     keep_seconds: float = 3600.0
     kept_bytes: int = 256 << 20
@@ -55,6 +69,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
+            if value is None:
+                continue
             if not value > 0 and not (name in ("waiting", "require_matrices") and value == 0):
                 raise InputError(f"limit {name} {value} must be above 0.")
             if value >= LARGEST:
@@ -66,5 +82,5 @@ class Limits:
 
     def told(self) -> dict[str, Any]:
         """Return what clients are told of."""
-        names = ("seconds", "default_seconds", "customers", "bytes", "jobs", "waiting", "workers", "require_matrices")
-        return {name: getattr(self, name) for name in names}
+        names = ("seconds", "default_seconds", "customers", "bytes", "jobs", "waiting", "client_jobs", "workers")
+        return {name: getattr(self, name) for name in (*names, "require_matrices")}

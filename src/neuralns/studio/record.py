@@ -7,10 +7,13 @@ import base64
 import json
 import re
 import secrets
+import stat
+import sys
 import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from neuralns.errors import InputError
@@ -23,11 +26,32 @@ ENDED = (DONE, FAILED, STOPPED)
 MOST_IMPROVEMENTS = 300
 """Improvements that are kept; of more, every other one of the older half is dropped."""
 NAME = re.compile(r"[0-9a-f]{16}")
-KEPT = (
-    *("id", "kind", "start", "changes", "state", "name", "options", "notes", "error", "progress", "best", "result"),
-    *("created", "ended_at"),
-)
-"""What a file says of a job as it is, beside what is packed."""
+PACKED = ("body", "instance", "trace")
+KEPT: dict[str, tuple[type, ...]] = {
+    "id": (str,),
+    "kind": (str,),
+    "start": (dict, NoneType),
+    "changes": (dict, NoneType),
+    "state": (str,),
+    "name": (str,),
+    "options": (dict,),
+    "notes": (list,),
+    "error": (str, NoneType),
+    "progress": (dict, NoneType),
+    "best": (dict, NoneType),
+    "result": (dict, NoneType),
+    "created": (int, float),
+    "ended_at": (int, float),
+}
+"""What a file says of a job as it is, beside what is packed, and of which types."""
+LATEST = 1e11
+"""Times are before the year 5000."""
+OTHER_BYTES = 10_000
+"""About what a job takes beside what is counted."""
+LARGEST_FILE = 1 << 28
+"""Most bytes of a file that is read again."""
+PRIVATE = 0o600
+"""Permissions of a file that is kept: it says where people live and when they are at home."""
 
 Facts = dict[str, Any]
 
@@ -53,20 +77,29 @@ class Job:
     ----------
     kind
         ``solve``, or ``vroom`` if it came by VROOM's convention.
-    body
-        The request, compressed.
+    body, instance, trace, answer
+        The request, what is drawn of its instance, the trace, and an answer in VROOM's form; all compressed.
     start, changes
         The solution to start from, and other options than the request has.
+    client
+        Whose it is.
+    is_read
+        Whether its request has been found to be right.
     listeners
         How many listen to its events, and ``alone_since`` when the last one left or asked where it stands.
+    kept, not_kept
+        Whether it is in the folder, None as long as that is not known or where there is none; and why it is not.
+    held
+        Seconds in which it stood still while others waited.
     heard_at, stopped_at, silent_for
         When its process was last heard of, when it was told to stop, and how long it was silent when it was ended for
         that; by a clock that nobody sets.
     """
 
-    def __init__(self, kind: str, body: bytes, start: Facts | None = None, changes: Facts | None = None) -> None:
+    def __init__(self, kind: str, start: Facts | None = None, changes: Facts | None = None, client: str = "") -> None:
         self.id = secrets.token_hex(8)
-        self.kind, self.body, self.start, self.changes = kind, zlib.compress(body), start, changes
+        self.kind, self.start, self.changes, self.client = kind, start, changes, client
+        self.body = b""
         self.state = WAITING
         self.is_read = False
         self.name = ""
@@ -77,15 +110,19 @@ class Job:
         self.progress: Facts | None = None
         self.best: Facts | None = None
         self.result: Facts | None = None
-        self.answer: Facts | None = None
+        self.answer = b""
         self.trace = b""
         self.improvements: dict[int, Improvement] = {}
         self.events = EventLog()
         self.child: Child | None = None
+        self.kept: bool | None = None
+        self.not_kept: list[str] = []
         self.created = time.time()
         self.heard_at = time.monotonic()
         self.stopped_at: float | None = None
         self.silent_for: float | None = None
+        self.held = 0.0
+        self._bytes: int | None = None
         self.ended_at: float | None = None
         self.ended = asyncio.Event()
         self.listeners, self.alone_since = 0, self.heard_at
@@ -102,9 +139,11 @@ class Job:
 
     @property
     def bytes(self) -> int:
-        """About how much memory it takes."""
-        routes = sum(len(each.packed) + 500 for each in self.improvements.values())
-        return len(self.body) + len(self.instance) + len(self.trace) + self.events.bytes + routes + 20_000
+        """How much memory it takes, of all that may be large."""
+        if self._bytes is None or not self.is_over:
+            parts = [getattr(self, name) for name in (*KEPT, *PACKED, "answer", "improvements")]
+            self._bytes = size_of([parts, self.events.after(0)]) + OTHER_BYTES
+        return self._bytes
 
     def join(self) -> None:
         """Take note that somebody listens."""
@@ -119,9 +158,11 @@ class Job:
         """Take note that somebody has just listened or asked."""
         self.alone_since = time.monotonic()
 
-    def take_instance(self, content: Facts) -> None:
-        """Keep what is drawn of the instance."""
-        self.instance = zlib.compress(json.dumps(content, allow_nan=False).encode())
+    def take_request(self, message: Facts) -> None:
+        """Keep what a process has read of the request."""
+        self.name, self.options, self.notes = message["name"], message["options"], message["notes"]
+        self.instance = base64.b64decode(message["instance"])
+        self.is_read = True
 
     def set_state(self, state: str, **more: Any) -> None:
         """Be in a state, and tell."""
@@ -172,9 +213,10 @@ class Job:
             "name": self.name,
             "created": self.created,
             "options": self.options,
-            "notes": self.notes,
+            "notes": self.notes + self.not_kept,
             "progress": self.progress,
             "best": self.best,
+            "kept": self.kept,
         }
         for key, value in (("error", self.error), ("result", self.result)):
             if value is not None:
@@ -182,33 +224,133 @@ class Job:
         return found
 
     def write(self, folder: Path) -> None:
-        """Keep it in a file."""
-        packed = {name: base64.b64encode(getattr(self, name)).decode() for name in ("body", "instance", "trace")}
+        """Keep it in a file that nobody else may read; where that fails, it is noted."""
+        packed = {name: base64.b64encode(getattr(self, name)).decode() for name in PACKED}
         content = {name: getattr(self, name) for name in KEPT} | packed
         content["improvements"] = [each.content for each in self.improvements.values()]
         content["events"] = self.events.to_json()
-        write_text(folder / f"{self.id}.json", json.dumps(content, allow_nan=False))
+        try:
+            write_text(path_of(folder, self.id), json.dumps(content, allow_nan=False), PRIVATE)
+        except InputError as error:
+            self.kept, self.not_kept = False, [f"this search is not kept: {error}"]
+            raise
+        self.kept, self.not_kept = True, []
+
+
+def size_of(content: Any) -> int:
+    """Return the memory that values take, with all that they are made of.
+
+    >>> size_of([[1000, 2000]]) > size_of([1000])
+    True
+    """
+    total, seen, left = 0, set[int](), [content]
+    while left:
+        value = left.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        total += sys.getsizeof(value)
+        if isinstance(value, dict):
+            left += value
+            left += value.values()
+        elif isinstance(value, list | tuple):
+            left += value
+        elif hasattr(value, "__dict__"):
+            left.append(vars(value))
+    return total
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Return where a job of a number is kept, which is in the folder itself."""
+    if NAME.fullmatch(name) is None:
+        raise InputError(f"{name!r:.60} is not the number of a job.")
+    return folder / f"{name}.json"
 
 
 def read_job(folder: Path, name: str) -> Job | None:
     """Return a job that was kept in a file, or None."""
     if NAME.fullmatch(name) is None:
         return None
+    path = path_of(folder, name)
     try:
-        content = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        job = Job(content.pop("kind"), b"")
-        for key in ("body", "instance", "trace"):
-            setattr(job, key, base64.b64decode(content.pop(key)))
-        for each in content.pop("improvements"):
-            parts = {key: each.pop(key) for key in ("routes", "vehicles", "unserved", "skipped")}
-            packed = zlib.compress(json.dumps(parts).encode(), 1)
-            job.improvements[each["index"]] = Improvement(each, packed)
-        job.events = EventLog.from_json(content.pop("events"))
-        for key, value in content.items():
-            setattr(job, key, value)
-        job.ended.set()
+        state = path.lstat()
+        # Whatever else has the name of a job, such as a link or a pipe, is none of ours.
+        if not stat.S_ISREG(state.st_mode):
+            raise ValueError("it is not a plain file")
+        if state.st_size > LARGEST_FILE:
+            raise ValueError(f"it is longer than {LARGEST_FILE} bytes")
+        return _job_of(json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse), name)
     except FileNotFoundError:
         return None
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{folder / name}.json: is not a job that was kept, or is damaged ({error}).") from None
+    except (OSError, KeyError, TypeError, ValueError, RecursionError, zlib.error) as error:
+        raise InputError(f"{path}: is not a job that was kept, or is damaged ({_reason(error)}).") from None
+
+
+def _job_of(content: Any, name: str) -> Job:
+    """Return the job of a number that a file says all of."""
+    _expect(isinstance(content, dict), "it is not an object")
+    for key, types in KEPT.items():
+        value = content[key]
+        _expect(isinstance(value, types) and not isinstance(value, bool), f"{key} is of another type")
+    # What is a number too large for JSON could not be told.
+    json.dumps(content, allow_nan=False)
+    _expect(content["id"] == name, "its id is not its name")
+    _expect(content["kind"] == "solve" and content["state"] in ENDED, "it has not ended")
+    _expect(all(isinstance(note, str) for note in content["notes"]), "a note is no text")
+    for key in ("start", "best"):
+        if content[key] is not None:
+            _check_routes(content[key])
+    if content["best"] is not None:
+        cost = content["best"]["cost"]
+        _expect(cost is None or type(cost) in (int, float), "its cost is no number")
+    for key in ("created", "ended_at"):
+        _expect(0 <= content[key] < LATEST, f"{key} is no time")
+    job = Job(content["kind"])
+    for key in KEPT:
+        setattr(job, key, content[key])
+    for key in PACKED:
+        packed = base64.b64decode(content[key], validate=True)
+        _check_packed(packed)
+        setattr(job, key, packed)
+    for each in content["improvements"]:
+        _check_routes(each)
+        brief = {key: each[key] for key in ("index", "time", "iteration", "cost")}
+        _expect(type(brief["index"]) is int, "an improvement has no index")
+        parts = {key: each[key] for key in ("routes", "vehicles", "unserved", "skipped")}
+        job.improvements[brief["index"]] = Improvement(brief, zlib.compress(json.dumps(parts).encode(), 1))
+    job.events = EventLog.from_json(content["events"])
+    job.kept = True
+    job.ended.set()
     return job
+
+
+def _check_packed(packed: bytes) -> None:
+    """Refuse what cannot be unpacked, or would be very large; a job that was stopped may have no trace."""
+    if packed:
+        unpacking = zlib.decompressobj()
+        unpacking.decompress(packed, LARGEST_FILE)
+        _expect(unpacking.eof, "what is packed is cut off, or too long")
+
+
+def _check_routes(content: Any) -> None:
+    routes, vehicles = content["routes"], content["vehicles"]
+    _expect(isinstance(routes, list) and all(isinstance(route, list) for route in routes), "routes are no lists")
+    _expect(all(type(node) is int for route in routes for node in route), "a stop is not a whole number")
+    _expect(isinstance(vehicles, list) and all(type(each) is int for each in vehicles), "a vehicle is no number")
+
+
+def _expect(right: bool, otherwise: str) -> None:
+    if not right:
+        raise ValueError(otherwise)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return f"{getattr(error, 'strerror', None) or error}"

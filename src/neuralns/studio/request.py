@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ class TooLargeError(InputError):
 INSTANCE_KEYS = ("name", "file", "text", "base64", "vroom", "capacity", "vehicles", "ignore", "lenient")
 SPREADSHEETS = (".csv", ".tsv")
 LONGEST_NAME = 200
+TABLES, OTHER_TABLES = 2, 4
+"""Tables of numbers from all places to all places that a search needs: for each profile or speed, and beside that."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +105,13 @@ def read_request(body: bytes, limits: Limits) -> Request:
     ignore = _ignored(source.get("ignore"))
     vroom, text = None, None
     if "vroom" in source:
-        vroom = _vroom(source["vroom"], "vroom", source, ignore)
+        vroom = _vroom(source["vroom"], "vroom", source, ignore, limits)
     elif "name" in source:
         instance = _bundled(source["name"])
     else:
         name, text = _text_of(source)
         if is_vroom(text):
-            vroom = _vroom(text, name, source, ignore)
+            vroom = _vroom(text, name, source, ignore, limits)
         elif Path(name).suffix.lower() in SPREADSHEETS or is_table(text):
             vehicles = int(changes["vehicles"]) if "vehicles" in changes else None
             instance = read_spreadsheet(name, vehicles, capacity=changes.get("capacity"), text=text, ignore=ignore)
@@ -159,6 +162,27 @@ def check_keys(where: str, content: Mapping[str, Any], known: tuple[str, ...]) -
     for key in content:
         if key not in known:
             raise InputError(f"{where}: {key!r:.60} is not known; the keys are {', '.join(known)}.")
+
+
+def check_memory(content: Any, limits: Limits, source: str) -> None:
+    """Refuse VROOM's input whose tables would not fit into memory, before any of them is made.
+
+    Vehicles of another profile, or of another speed, have a table of their own from all places to all places.
+    """
+    if not isinstance(content, dict):
+        return
+    jobs, shipments, vehicles = (
+        found if isinstance(found := content.get(key), list) else [] for key in ("jobs", "shipments", "vehicles")
+    )
+    told = [each for each in vehicles if isinstance(each, dict)]
+    kinds = {(str(each.get("profile")), str(each.get("speed_factor", 1))) for each in told}
+    places = len(jobs) + 2 * len(shipments) + 1
+    needed = 8 * places**2 * (TABLES * len(kinds) + OTHER_TABLES)
+    if needed > limits.memory:
+        raise TooLargeError(
+            f"{source}: {places} places and {len(kinds)} different profiles or speeds of vehicles take about "
+            f"{needed / 2**30:.1f} GB of memory; this server allows {limits.memory / 2**30:.3g}."
+        )
 
 
 def check_size(instance: Instance, limits: Limits) -> None:
@@ -253,9 +277,14 @@ def is_table(text: str) -> bool:
     return is_spreadsheet(text) and not is_json(text) and not is_solomon(text)
 
 
-def _vroom(content: Any, name: str, source: Mapping[str, Any], ignore: tuple[str, ...]) -> VroomProblem:
+def _vroom(content: Any, name: str, source: Mapping[str, Any], ignore: tuple[str, ...], limits: Limits) -> VroomProblem:
     if not isinstance(content, dict | str):
         raise InputError("instance: 'vroom' must be an object.")
+    parsed = content
+    if isinstance(content, str):
+        with suppress(ValueError, RecursionError):
+            parsed = json.loads(content)
+    check_memory(parsed, limits, name)
     return read_vroom(content, source.get("lenient") is True, source=name, ignore=ignore)
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import stat
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -14,8 +17,9 @@ from neuralns.errors import InputError, how_to_install
 from neuralns.studio.limits import Limits
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-MOST_CONNECTIONS = 1000
 SHORTEST_TOKEN = 16
+SPARE_FILES = 500
+"""How many files may be open beside connections."""
 
 
 def run_server(
@@ -38,6 +42,7 @@ def run_server(
     try:
         import uvicorn
 
+        from neuralns.studio.door import server_options
         from neuralns.studio.guard import Access
         from neuralns.studio.server import make_app
     except ImportError as error:
@@ -47,16 +52,19 @@ def run_server(
         raise InputError(f"host {host}: whoever reaches it may use it, so give a token (--token-file FILE).")
     if folder is not None:
         _check_folder(folder)
+    if host not in LOCAL and limits.client_jobs is None:
+        # Nobody is to take all places from the others.
+        limits = replace(limits, client_jobs=-(-(limits.jobs + limits.waiting) // 2))
     listening = _listen(host, port)
+    _allow_files(limits.connections + SPARE_FILES)
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     app = make_app(limits, Access(token, LOCAL if host in LOCAL else None, origins, tiles), folder)
     config = uvicorn.Config(
         app,
         log_level="warning",
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
         server_header=False,
+        **server_options(limits),
     )
 
     class Server(uvicorn.Server):
@@ -72,11 +80,14 @@ def run_server(
 
 
 def read_token(path: Path) -> str:
-    """Return the token in a file: its first line."""
+    """Return the token in a file that nobody else may read: its first line."""
     try:
+        others = stat.S_IMODE(path.stat().st_mode) & 0o077
         token = path.read_text(encoding="utf-8").strip().partition("\n")[0].strip()
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error}).") from None
+    if others:
+        raise InputError(f"{path}: others may read or change this token; chmod 600 {path}.")
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(f"{path}: a token must be at least {SHORTEST_TOKEN} letters and digits on one line.")
     return token
@@ -84,11 +95,22 @@ def read_token(path: Path) -> str:
 
 def _check_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({error.strerror or error}).") from None
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"{folder}: cannot be written to.")
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be read and written to.")
+
+
+def _allow_files(count: int) -> None:
+    """Have so many files and connections be open at a time, if this machine allows that."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        if soft != resource.RLIM_INFINITY and soft < count:
+            most = count if hard == resource.RLIM_INFINITY else min(count, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -100,7 +122,7 @@ def _listen(host: str, port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
         # Whoever calls from now on is answered when the server has begun.
-        found.listen(128)
+        found.listen(1024)
     except OSError as error:
         found.close()
         raise InputError(f"{host}, port {port}: cannot listen there ({error.strerror or error}).") from None

@@ -81,6 +81,7 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "notes": _NOTES,
             "progress": maybe(ref("Progress")),
             "best": maybe(ref("Best")),
+            "kept": maybe(kind("boolean", "whether it is on the server's disk; null if that is not known")),
         },
         error=kind("string", "why it failed"),
         result=ref("Result"),

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,7 @@ from neuralns.studio import page, schema
 from neuralns.studio.asking import RefusedError
 from neuralns.studio.downloads import FORMATS
 from neuralns.studio.episodes import episode_policies
-from neuralns.studio.guard import Access, Guard, read_body
+from neuralns.studio.guard import Access, Guard, Uploads, caller, read_body
 from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import WAITING, Facts, Job
@@ -41,6 +41,8 @@ LOOK_SECONDS = 1.0
 DISCONNECT_SECONDS = 0.5
 """Time between two looks whether a client still waits for its answer."""
 SLOWEST_PACE = 10.0
+
+Reader = Callable[..., Awaitable[bytes]]
 
 
 def make_app(limits: Limits | None = None, access: Access | None = None, folder: Path | None = None) -> Any:
@@ -75,8 +77,13 @@ def make_app(limits: Limits | None = None, access: Access | None = None, folder:
     app.state.jobs = jobs
     _answer_errors(app)
     page.add_to(app)
-    _add_vroom(app, jobs)
-    _add_jobs(app, jobs, access)
+    uploads = Uploads()
+
+    async def read(request: Request, most: int | None = None) -> bytes:
+        return await read_body(request, jobs.limits, uploads, most)
+
+    _add_vroom(app, jobs, read)
+    _add_jobs(app, jobs, access, read)
     _add_findings(app, jobs)
     schema.describe(app, access.token is not None)
     return Guard(app, access)
@@ -101,7 +108,7 @@ def _answer_errors(app: FastAPI) -> None:
         return JSONResponse({"error": sentence}, 422)
 
 
-def _add_vroom(app: FastAPI, jobs: Jobs) -> None:
+def _add_vroom(app: FastAPI, jobs: Jobs, read: Reader) -> None:
     @app.get("/health", summary="Whether the server is there", response_model=None)
     async def health() -> Facts:
         return {}
@@ -114,15 +121,15 @@ def _add_vroom(app: FastAPI, jobs: Jobs) -> None:
     )
     async def solve(request: Request) -> Response:
         try:
-            job = await jobs.submit(await read_body(request, jobs.limits), "vroom")
+            job = await jobs.submit(await read(request), "vroom", client=caller(request))
             await _while_connected(request, jobs, job)
-            if job.answer is None:
+            if not job.answer:
                 raise RefusedError(500 if job.error else 503, job.error or "the search was stopped.")
         except RefusedError as error:
             # VROOM answers any fault of the input by this status.
             status = 400 if error.status == 422 else error.status
             return JSONResponse({"code": code_of(status), "error": error.sentence}, status, error.headers)
-        return _json(job.answer, notes_header(job.answer["summary"]["notes"]))
+        return await _unpacked(job.answer, "application/json", notes_header(job.notes))
 
 
 async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
@@ -138,7 +145,7 @@ async def _while_connected(request: Request, jobs: Jobs, job: Job) -> None:
         jobs.stop(job)
 
 
-def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
+def _add_jobs(app: FastAPI, jobs: Jobs, access: Access, read: Reader) -> None:
     """Add what begins, steers and ends jobs."""
 
     @app.get(
@@ -169,7 +176,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         responses=schema.gives("JobBegun", 400, 408, 413, 422, 429, status=201),
     )
     async def submit(request: Request) -> Facts:
-        job = await jobs.submit(await read_body(request, jobs.limits))
+        job = await jobs.submit(await read(request), client=caller(request))
         return _begun(jobs, job)
 
     listing = schema.gives("JobBrief", listed=True)
@@ -213,7 +220,7 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         responses=schema.gives("JobState", 400, 404, 408, 409, 413, 422),
     )
     async def slow(name: str, request: Request) -> Response:
-        pace = (await _object(request, jobs)).get("pace", 0.5)
+        pace = (await _object(request, read)).get("pace", 0.5)
         if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 <= pace <= SLOWEST_PACE:
             raise RefusedError(422, f"pace {pace!r:.40} must be a number of seconds from 0 to {SLOWEST_PACE:g}.")
         job = await jobs.get(name)
@@ -241,8 +248,8 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access) -> None:
         responses=schema.gives("JobBegun", 400, 404, 408, 409, 413, 422, 429, status=201),
     )
     async def follow(name: str, request: Request) -> Facts:
-        changes = await _object(request, jobs)
-        return _begun(jobs, await jobs.follow(await jobs.get(name), changes))
+        changes = await _object(request, read)
+        return _begun(jobs, await jobs.follow(await jobs.get(name), changes, caller(request)))
 
 
 def _add_findings(app: FastAPI, jobs: Jobs) -> None:
@@ -254,7 +261,7 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         responses=schema.gives("Instance", 404),
     )
     async def instance(name: str) -> Response:
-        return Response(jobs.instance(await jobs.get(name)), media_type="application/json")
+        return await _unpacked((await jobs.get(name)).instance, "application/json")
 
     @app.get(
         "/jobs/{name}/events",
@@ -312,7 +319,7 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         if form == "trace":
             if not job.trace:
                 raise RefusedError(409, "the trace is written when a search has ended.")
-            return _attached(job, "trace.csv", zlib.decompress(job.trace), "text/csv")
+            return _attached(job, "trace.csv", await asyncio.to_thread(zlib.decompress, job.trace), "text/csv")
         made = await jobs.download(job, form)
         content = made["content"].encode() if form != "png" else base64.b64decode(made["content"])
         return _attached(job, "vroom.json" if form == "vroom" else form, content, made["type"])
@@ -334,18 +341,23 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         return Response(made["content"], media_type="application/json")
 
 
-def _json(content: Facts, headers: dict[str, str] | None = None) -> Response:
+def _json(content: Facts) -> Response:
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    return Response(text.encode(), media_type="application/json", headers=headers)
+    return Response(text.encode(), media_type="application/json")
 
 
 def _begun(jobs: Jobs, job: Job) -> Facts:
     return {"id": job.id, "state": job.state, "place": jobs.place_of(job), "name": job.name, "notes": job.notes}
 
 
-async def _object(request: Request, jobs: Jobs) -> Facts:
+async def _unpacked(content: bytes, kind: str, headers: dict[str, str] | None = None) -> Response:
+    """Return what was compressed; a thread unpacks it, so that others are answered meanwhile."""
+    return Response(await asyncio.to_thread(zlib.decompress, content), media_type=kind, headers=headers)
+
+
+async def _object(request: Request, read: Reader) -> Facts:
     """Return the small object in the body of a request; none is an empty one."""
-    body = await read_body(request, jobs.limits, 10_000)
+    body = await read(request, 10_000)
     try:
         content = json.loads(body or b"{}")
     except (ValueError, RecursionError):

@@ -9,7 +9,7 @@ from typing import Any
 from neuralns.errors import InputError
 from neuralns.problem.formats.vroom import read_vroom
 from neuralns.studio.limits import Limits
-from neuralns.studio.request import Options, Request, check_keys, check_matrices, check_size, parse
+from neuralns.studio.request import Options, Request, check_keys, check_matrices, check_memory, check_size, parse
 
 INTERNAL, INPUT, TOO_LARGE = 1, 2, 4
 """Codes of errors: VROOM's own (3, routing, never happens here) and that of vroom-express."""
@@ -44,6 +44,7 @@ def read_vroom_request(body: bytes, limits: Limits) -> Request:
         raise InputError("the request must have vehicles, and jobs or shipments.")
     level = min(LEVELS, given.get("x", LEVELS))
     seconds = given["l"] if "l" in given else limits.default_seconds * (level + 1) / (LEVELS + 1)
+    check_memory(content, limits, "the request")
     problem = read_vroom(content, bool(given.get("lenient")), source="the request")
     check_matrices(problem, limits)
     check_size(problem.instance, limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import socket
@@ -22,7 +23,7 @@ from neuralns.studio.describe import describe_instance, describe_solution, numbe
 from neuralns.studio.downloads import make_download
 from neuralns.studio.episodes import play_episode
 from neuralns.studio.limits import Limits
-from neuralns.studio.line import Line
+from neuralns.studio.line import Line, packed
 from neuralns.studio.request import Options, Request, TooLargeError, UnreadableError, change_options, read_request
 from neuralns.studio.teller import Teller
 from neuralns.studio.vroom import read_vroom_request, with_geometry
@@ -62,7 +63,7 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
         "accepted",
         name=instance.name,
         options=asdict(options),
-        instance=describe_instance(request),
+        instance=packed(json.dumps(describe_instance(request), allow_nan=False)),
         notes=[*(request.vroom.notes if request.vroom else ()), *(str(note.message) for note in notes)],
     )
     while line.order()["do"] != "go":
@@ -83,17 +84,18 @@ def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes
         clock=clock,
     )
     teller.finish(result)
-    answer = None
+    answer = ""
     if request.vroom is not None and order["task"] == "vroom":
         found = Solution(instance, result.best.routes, result.best.vehicles)
-        answer = vroom_answer(request.vroom, found, seconds | {"solving": result.runtime})
+        content = vroom_answer(request.vroom, found, seconds | {"solving": result.runtime})
         if request.geometry:
             begun = time.perf_counter()
-            with_geometry(answer)
-            answer["summary"]["computing_times"]["routing"] = round(1000 * (time.perf_counter() - begun))
+            with_geometry(content)
+            content["summary"]["computing_times"]["routing"] = round(1000 * (time.perf_counter() - begun))
+        answer = packed(json.dumps(content, separators=(",", ":"), allow_nan=False))
     stopped_by = "time" if teller.out_of_time else result.stopped_by
     described = _described(result) | {"stopped_by": stopped_by}
-    line.send("done", result=described, trace=result.trace.text(), answer=answer)
+    line.send("done", result=described, trace=packed(result.trace.text()), answer=answer)
 
 
 def _stop(options: Options) -> Stop:

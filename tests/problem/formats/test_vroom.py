@@ -86,6 +86,15 @@ def legs(problem: VroomProblem, kind: int, time: bool = False) -> list[list[floa
     return [measure([node] * len(nodes), nodes, instance.types[kind].profile).tolist() for node in nodes]
 
 
+def test_vehicles_of_other_speeds_have_one_table_each() -> None:
+    vehicles = [PLAIN["vehicles"][0] | {"id": number, "speed_factor": 1 + number / 10} for number in range(3)]
+    problem = read_vroom(PLAIN | {"vehicles": vehicles})
+    tables = [problem.instance.matrix, *(profile.matrix for profile in problem.instance.profiles or ())]
+    assert len(tables) == 3
+    for table, travel in zip(tables, problem.travel, strict=True):
+        assert table is travel
+
+
 def test_jobs_are_customers_and_each_place_of_vehicles_is_a_depot() -> None:
     problem = read_vroom(PLAIN)
     instance = problem.instance

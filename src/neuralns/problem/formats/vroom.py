@@ -260,13 +260,17 @@ class _Layout:
             table = given[rows[:, None], rows[None, :]]
         found = self.tables[profile, what] = np.zeros((len(self.places), len(self.places)))
         found[: len(known), : len(known)] = table
+        found.setflags(write=False)
         return found
 
     def travel(self, kind: Kind, user: str) -> Floats:
         """Return the seconds from node to node, of vehicles as quick as those of a kind."""
+        usual = self.table(kind.profile, "durations", user)
+        if kind.speed_factor == 1:
+            return usual
         key = kind.profile, f"durations at {kind.speed_factor}"
         if key not in self.tables:
-            self.tables[key] = self.table(kind.profile, "durations", user) / kind.speed_factor
+            self.tables[key] = usual / kind.speed_factor
         return self.tables[key]
 
     def _degrees(self, profile: str, user: str) -> tuple[Floats, Floats]:
@@ -339,6 +343,9 @@ class _Layout:
         if key not in self.profiles:
             durations = travel + self.setup if self.timed and self.setup.any() else travel
             needed = durations is not way and (self.timed or what == ("both",))
+            # Tables that nobody can change are not copied.
+            for table in (way, durations):
+                table.setflags(write=False)
             self.profiles[key] = Profile(way, durations if needed else None, name=kind.profile)
         return list(self.profiles).index(key)
 
