@@ -57,7 +57,7 @@ def answered(server: Served, seconds: float = 10) -> int:
 
 def test_who_asks_for_nothing_makes_room_for_others() -> None:
     limits = Limits(jobs=1, connections=30, client_connections=100, head_seconds=60)
-    with serving(limits) as server, connected(server, *[UNFINISHED] * 60) as held:
+    with serving(limits) as server, connected(server, b"", *[UNFINISHED] * 59) as held:
         assert answered(server) == 200
         first = heard(held[0])
         assert first.startswith(b"HTTP/1.1 503 ")
@@ -109,7 +109,8 @@ def test_who_was_refused_may_not_go_on_sending() -> None:
             trickle()
 
 
-def test_requests_on_their_way_have_so_many_bytes(server: Served) -> None:
+def test_requests_on_their_way_have_so_many_bytes(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "DRAIN_SECONDS", 0.5)
     text = b"POST /jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 399999\r\n\r\n" + b" " * 390_000
     with server.limited(bytes=400_000, uploads=1, body_seconds=20), connected(server, text, text):
         time.sleep(0.5)

@@ -185,6 +185,9 @@ async def read_body(request: Request, limits: Limits, uploads: Uploads, most: in
         if "expect" not in request.headers:
             await _read_to_no_end(parts)
         raise too_large
+    sentence = "too many large requests are on their way to this server; try again later."
+    crowded = RefusedError(429, sentence, Connection="close", **{"Retry-After": "5"})
+    refusal: RefusedError | None = None
     body, client, counted = bytearray(), caller(request), 0
     # Each client may send two of the largest at a time, however large they may be.
     most_of_all = max(limits.uploads, 4 * limits.bytes)
@@ -197,11 +200,11 @@ async def read_body(request: Request, limits: Limits, uploads: Uploads, most: in
                 body += part
                 more = len(body) - SMALL - counted
                 if len(body) > most:
+                    refusal = too_large
                     break
                 if more > 0 and not uploads.take(client, more, most_of_all):
-                    body.clear()
-                    sentence = "too many large requests are on their way to this server; try again later."
-                    raise RefusedError(429, sentence, Connection="close", **{"Retry-After": "5"})
+                    refusal = crowded
+                    break
                 counted += max(0, more)
     except TimeoutError:
         is_late = clock() >= end
@@ -211,10 +214,10 @@ async def read_body(request: Request, limits: Limits, uploads: Uploads, most: in
         raise RefusedError(400, "the client left before it had sent its request.") from None
     finally:
         uploads.give(client, counted)
-    if len(body) > most:
+    if refusal is not None:
         body.clear()
         await _read_to_no_end(parts)
-        raise too_large
+        raise refusal
     return bytes(body)
 
 
