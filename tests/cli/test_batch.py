@@ -161,7 +161,8 @@ def test_without_dask_the_command_to_install_it_is_named(monkeypatch: pytest.Mon
     )
 
 
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_is_done_and_the_same_command_goes_on(number: signal.Signals, code: int) -> None:
     words = ("batch", "E-n22-k4", "A-n32-k5", "E-n51-k5", "P-n16-k8", "--time", "0.5", "--workers", "1")
     run = subprocess.Popen(
         [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -170,12 +171,13 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() -> None:
         assert run.stderr is not None
         first = run.stderr.readline()
         assert first.startswith("1/4  E-n22-k4  cost 375")
-        os.killpg(run.pid, signal.SIGINT)
+        # Ctrl-C goes to all processes, SIGTERM to the one that it is sent to.
+        (os.killpg if number == signal.SIGINT else os.kill)(run.pid, number)
         stdout, stderr = run.communicate(timeout=60)
     finally:
         run.kill()
     kept = [row["file"] for row in rows()]
-    assert (run.returncode, stdout) == (130, "")
+    assert (run.returncode, stdout) == (code, "")
     assert stderr.splitlines()[-1] == (
         f"stopped; {len(kept)} of 4 instances are done and kept in results.csv. The same command goes on from there; "
         "those that were under way are begun anew."

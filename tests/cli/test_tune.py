@@ -78,7 +78,8 @@ def test_a_setting_that_is_there_is_kept() -> None:
     assert Path("best.setting").read_text() == "mine"
 
 
-def test_ctrl_c_writes_the_best_so_far() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_writes_the_best_so_far(number: signal.Signals, code: int) -> None:
     words = ("tune", "E-n22-k4", "--time", "0.1", "--minutes", "0.2", "--candidates", "4", "--portfolio", "plain")
     run = subprocess.Popen(
         [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -88,11 +89,12 @@ def test_ctrl_c_writes_the_best_so_far() -> None:
         for line in run.stderr:
             if line.startswith(("round 2", "last")):
                 break
-        os.killpg(run.pid, signal.SIGINT)
+        # Ctrl-C goes to all processes, SIGTERM to the one that it is sent to.
+        (os.killpg if number == signal.SIGINT else os.kill)(run.pid, number)
         stdout, stderr = run.communicate(timeout=120)
     finally:
         run.kill()
-    assert run.returncode == 130
+    assert run.returncode == code
     assert re.fullmatch(r"best of 4 settings by \d+ runs written to best\.setting\n", stdout)
     assert stderr.splitlines()[-1] == "stopped; runs are kept, and --resume goes on from there."
     assert json.loads(Path("best.setting").read_text())["card"]["finished"] is False

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neuralns.errors import InputError, InputWarning, NeuralnsError
-from neuralns.experiments.executors import LostProcessError, ProcessPool, check_hands
+from neuralns.experiments.executors import ProcessPool, check_hands, refuse_cut_short
 from neuralns.experiments.executors import cluster as open_cluster
 from neuralns.experiments.jobs import Done, Failure, Job, Stopped, run_jobs
 from neuralns.experiments.machine import cores
@@ -289,8 +289,7 @@ def work(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
             result = solve(given["instance"], given["stop"], portfolio=portfolio, **given["choices"])
         except NeuralnsError as error:
             return {"fault": str(error), "notes": _notes(warned)}
-    if result.stopped_by.startswith("SIG"):
-        raise LostProcessError(f"the process that did it was stopped by {result.stopped_by}.")
+    refuse_cut_short(result.stopped_by)
     return {
         "routes": result.routes,
         "vehicles": list(result.best.vehicles),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import signal
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -54,9 +55,10 @@ def run(
     With ``output`` the policy that validates best is written there, those of all seeds beside it
     (``NAME.seed-K.policy``), a log (``NAME.csv``), and while the run lasts a checkpoint (``NAME.checkpoint``). Ctrl-C
     ends the run after the current episode: the policies so far and the checkpoint are written, and ``resume`` goes on
-    to the same result as a run that was never stopped. An operator of one's own that fails, or gives no answer, ends
-    the run with the policies so far and the checkpoint of the last minute. Test tours are played only when the training
-    is over. Policies are validated, too, on the MDPs ``beyond``. ``say`` is told what goes on before the first step.
+    to the same result as a run that was never stopped. So does SIGTERM, which then ends the program. An operator of
+    one's own that fails, or gives no answer, ends the run with the policies so far and the checkpoint of the last
+    minute. Test tours are played only when the training is over. Policies are validated, too, on the MDPs ``beyond``.
+    ``say`` is told what goes on before the first step.
     """
     if not seeds:
         raise InputError("training needs at least one seed.")
@@ -93,7 +95,10 @@ def run(
     last_saved = [0.0]
     seconds = [0.0]
     given_up = False
-    with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal:
+    with (
+        Interrupts(sigterm=True) as interrupts,
+        _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal,
+    ):
 
         def watch(standing: Standing) -> None:
             seconds[0] = standing.seconds
@@ -151,6 +156,9 @@ def run(
         done = replace(done, written=tuple(written))
         if training.done and checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
+    if interrupts.caught == "SIGTERM":
+        # All that there is has been written; now it does what it does elsewhere.
+        signal.raise_signal(signal.SIGTERM)
     return done
 
 
