@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from helpers import is_running
-from neuralns.studio import asking
+from neuralns.search.parallel import START
+from neuralns.studio import asking, children
 from neuralns.studio import jobs as jobs_module
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import Job
@@ -59,13 +60,13 @@ def test_another_nursery_comes_when_one_is_lost_and_no_process_outlives_the_serv
     with serving(Limits(jobs=2)) as server:
         job = server.begin(time=30)
         lost = server.process(job)
-        nursery = server.jobs.nurse._process
+        nursery = server.jobs.nurse._process  # type: ignore[attr-defined]
         assert nursery is not None
         nursery.kill()
         assert server.wait(job)["state"] == "failed"
         server.until(lambda: not is_running(lost))
         processes = [server.process(server.begin(time=30)) for _ in range(2)]
-        nursery = server.jobs.nurse._process
+        nursery = server.jobs.nurse._process  # type: ignore[attr-defined]
         assert nursery is not None
     end = time.monotonic() + 10
     while any(map(is_running, (*processes, nursery.pid))):
@@ -206,3 +207,34 @@ def test_limits_must_be_numbers_that_go_together() -> None:
         Limits(memory=float("nan"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"limit default_seconds 10 must not be above limit seconds 5\."):
         Limits(seconds=5.0)
+
+
+def test_without_fork_processes_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(START, "spawn")
+    with serving(Limits(jobs=2)) as server:
+        found = server.solved(iterations=500, seed=1, workers=2)
+        assert (found["state"], found["result"]["cost"]) == ("done", 375)
+        refused = server.client.post("/jobs", json={"instance": {"name": "nothing"}})
+        assert refused.status_code == 422
+        victim, other = server.begin(time=30), server.begin(time=30)
+        server.until(lambda: server.get(f"/jobs/{victim}")["best"])
+        os.kill(server.process(victim), signal.SIGKILL)
+        assert server.wait(victim)["error"] == "the process of this search ended unexpectedly (signal 9)."
+        assert server.post(f"/jobs/{other}/stop") is not None
+        assert server.wait(other)["state"] == "stopped"
+        process = server.process(server.begin(time=30))
+    end = time.monotonic() + 10
+    while is_running(process):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_process_that_cannot_load_refuses_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(START, "spawn")
+    monkeypatch.setattr(children, "WORKER", "neuralns.studio.nothing")
+    with serving() as server:
+        answer = server.client.post("/jobs", json={"instance": NAMED})
+        assert (answer.status_code, answer.json()["error"]) == (
+            422,
+            "the process that read the request ended unexpectedly.",
+        )

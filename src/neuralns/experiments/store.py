@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -16,8 +15,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from neuralns.errors import InputError
 
-if sys.platform != "win32":
+try:
     import fcntl
+except ImportError:  # Windows has none.
+    fcntl = None  # type: ignore[assignment]
 
 Row = TypeVar("Row")
 
@@ -147,7 +148,7 @@ def _open_alone(path: Path) -> tuple[FileIO, bool]:
             file = open(path, "a+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
-        if sys.platform != "win32":
+        if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

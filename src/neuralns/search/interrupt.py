@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
@@ -29,6 +32,21 @@ def check_on_sigterm(on_sigterm: str) -> None:
     """Refuse what SIGTERM cannot do."""
     if on_sigterm not in (END, RETURN):
         raise InputError(f"on_sigterm {on_sigterm!r:.60} is not known; choose {END} or {RETURN}.")
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Let processes that are started here begin with Ctrl-C blocked: it goes to all of a terminal, and we end them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Started later by the first process, it would lift what is blocked here.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Interrupts:

@@ -13,7 +13,7 @@ from typing import Any
 from neuralns.errors import InputError
 from neuralns.search.solve import TRIALS_SHARE
 from neuralns.studio.asking import Makers, RefusedError, begin, drop, first
-from neuralns.studio.children import Child, Nurse
+from neuralns.studio.children import Child, new_parent
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, read_job
 
@@ -37,7 +37,7 @@ class Jobs:
 
     def __init__(self, limits: Limits, folder: Path | None = None) -> None:
         self.limits, self.folder = limits, folder
-        self.nurse = Nurse()
+        self.nurse = new_parent()
         self._jobs: dict[str, Job] = {}
         self._line: list[Job] = []
         self._running: set[Job] = set()

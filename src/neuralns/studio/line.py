@@ -8,6 +8,9 @@ import select
 import socket
 from typing import Any
 
+SECRET_BYTES = 32
+"""Bytes that a process which was started anew tells the server first, so that it is known for the one."""
+
 
 class Line:
     """The process's end of it; where the server is gone, the process ends."""
