@@ -81,7 +81,7 @@ def test_tables_beside_spreadsheets_are_read_and_count_as_settings() -> None:
     words = ("batch", "north.csv", "south.csv", "--vehicles", "fleet.csv", *SHORT, "--solutions", "routes/{name}.csv")
     assert invoke(*words).code == 0
     assert Path("routes/north.csv").read_text().count("Ada") == 1
-    assert [row["settings"] for row in rows()] == ["--iterations 100 --vehicles fleet.csv"] * 2
+    assert [row["settings"] for row in rows()] == ["'--iterations 100 --vehicles fleet.csv"] * 2
     assert told(invoke(*words)) == []
     Path("fleet.csv").write_text("vehicles,capacity\n3,1\n")
     assert told(invoke(*words)) == ["north.csv", "south.csv"]
@@ -113,7 +113,7 @@ def test_options_reach_the_search() -> None:
     assert invoke("batch", "E-n22-k4", *SHORT, *words, *more).code == 0
     (row,) = rows()
     assert row["settings"] == (
-        "--iterations 100 --seed 2 --selector ucb --portfolio paper --scale 1-5 "
+        "'--iterations 100 --seed 2 --selector ucb --portfolio paper --scale 1-5 "
         "--route-cost balance_stops:weight=1 --vehicle-cost 10 --initial random"
     )
     found = invoke("solve", "E-n22-k4", *SHORT, *words, *more, "--json", "--quiet").json
@@ -159,6 +159,27 @@ def test_without_dask_the_command_to_install_it_is_named(monkeypatch: pytest.Mon
     assert invoke("batch", "E-n22-k4", "--cluster", "tcp://host:1").refusal() == (
         "a cluster needs Dask; install it with: pip install '.[cluster]' in the project's folder."
     )
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("unserved,", "", "line 1: holds other columns than file, instance, customers, "),
+        (",cost,", ",Cost,", "line 1: holds other columns than file, instance, customers, "),
+        (",375.0,", ",dear,", "line 2: is not a result (could not convert string to float: 'dear')."),
+        (",375.0,", ",nan,", "line 2: is not a result (cost nan is not a number)."),
+        (",375.0,", ",", "line 2: is not a result (15 values for 16 columns)."),
+    ],
+)
+def test_a_table_that_was_edited_is_refused_with_its_line_and_left_alone(old: str, new: str, sentence: str) -> None:
+    assert invoke("batch", "E-n22-k4", *SHORT).code == 0
+    text = Path("results.csv").read_text()
+    assert old in text
+    edited = text.replace(old, new, 1)
+    Path("results.csv").write_text(edited)
+    assert invoke("batch", "E-n22-k4", "A-n32-k5", *SHORT).refusal().startswith(f"results.csv, {sentence}")
+    assert Path("results.csv").read_text() == edited
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -46,7 +46,22 @@ def test_the_best_setting_is_written_and_solves(monkeypatch: pytest.MonkeyPatch)
     assert (card["time"], card["candidates"], card["instances"]) == (0.02, 4, ["E-n22-k4", "P-n16-k8"])
     found = invoke("solve", "E-n22-k4", "--iterations", 200, "--selector", "mine.setting", "--json", "--quiet").json
     assert found["selector"] == "mine.setting"
-    assert invoke("tune", "E-n22-k4", "P-n16-k8", *SHORT, "-o", "mine.setting", "--resume", "--quiet").stderr == ""
+    again = ("tune", "E-n22-k4", "P-n16-k8", *SHORT, "-o", "mine.setting", "--resume", "--quiet")
+    assert invoke(*again).stderr == ""
+    # A table that was edited is refused with its line, and left alone.
+    text, setting = Path("mine.csv").read_text(), Path("mine.setting").read_bytes()
+    head, first, *rest = text.splitlines(keepends=True)
+    cost = first.split(",")[4]
+    for line, edited in (
+        (1, "".join([head.replace("seed,", ""), first, *rest])),
+        (2, "".join([head, first.replace(f",{cost},", ",inf,", 1), *rest])),
+        (2, "".join([head, first.replace(f",{cost},", ",cheap,", 1), *rest])),
+        (3, "".join([head, first, "mine\n", *rest])),
+    ):
+        Path("mine.csv").write_text(edited)
+        assert invoke(*again).refusal().startswith(f"mine.csv, line {line}: ")
+        assert Path("mine.csv").read_text() == edited
+    assert Path("mine.setting").read_bytes() == setting
 
 
 @pytest.mark.parametrize(

@@ -249,6 +249,28 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
     assert [row["step"] for row in rows_of(logs[0])] == [row["step"] for row in rows_of(logs[1])]
 
 
+def test_a_log_that_was_changed_is_refused_and_left_alone(tmp_path: Path) -> None:
+    output, log = tmp_path / "mine.policy", tmp_path / "mine.csv"
+    run([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(40))
+    text = log.read_bytes().decode()
+    head, first, *rest = text.splitlines(keepends=True)
+    for line, changed in (
+        (1, "".join([head.replace("loss_0", "mine"), first, *rest])),
+        (2, "".join([head, "note," + first, *rest])),
+        (2, "".join([head, "x" + first, *rest])),
+        (3, "".join([head, first, "my own note\n", *rest])),
+    ):
+        log.write_bytes(changed.encode())
+        with pytest.raises(InputError, match=rf"mine\.csv, line {line}: is not the log of a training \("):
+            run([TINY], CONFIG, seeds=(0, 1), output=output, resume=True)
+        assert log.read_bytes() == changed.encode()
+        assert (tmp_path / "mine.checkpoint").is_file()
+    # What a killed run left of a line is done without.
+    log.write_bytes((text + "45,0.").encode())
+    assert run([TINY], CONFIG, seeds=(0, 1), output=output, resume=True).finished
+    assert "45" not in [row["step"] for row in rows_of(log)]
+
+
 def test_checkpoints_are_written_now_and_then_only(tmp_path: Path) -> None:
     seen: list[bool] = []
     output = tmp_path / "mine.policy"

@@ -89,8 +89,8 @@ def bundled_in(log: Path) -> str | None:
 
     try:
         with open(log, encoding="utf-8") as file:
-            mark = json.loads(file.readline())["from"]
-    except (OSError, ValueError, KeyError, TypeError):
+            mark = str(json.loads(file.readline())["from"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # Whatever is wrong with it is said where it is read.
         return None
     names = {mark_of(controller.policy): controller.name for controller in bundled_controllers()}

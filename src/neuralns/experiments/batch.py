@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -72,6 +73,10 @@ class BatchRow:
     settings: str
     fault: str
     job: str
+
+    def __post_init__(self) -> None:
+        if self.cost is not None and not math.isfinite(self.cost):
+            raise ValueError(f"cost {self.cost} is not a number")
 
 
 class Problem(NamedTuple):
