@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -161,7 +161,7 @@ def run_in_parallel(
                 process = context.Process(target=_work, args=given)
             process.daemon = True
             try:
-                with interrupts_blocked():
+                with interrupts_blocked() if anew else nullcontext():
                     process.start()
             except OSError as error:
                 raise InputError(f"a worker cannot be started ({error.strerror or error}).") from None
