@@ -2,8 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # A constraints file pins what tests and training were tried with.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := $(PIP) --constraint constraints.txt
+# Where all of the development environment is pinned by hashes.
+IS_PINNED = $(BIN)/python -c 'import sys; sys.exit((sys.platform, *sys.version_info[:2]) != ("linux", 3, 11))'
 
 .DEFAULT_GOAL := help
 .PHONY: help solve test client check fuzz controller bench reproduce docs dist format clean
@@ -11,10 +14,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 help:  ## Show what there is to make.
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-$(VENV)/.made: pyproject.toml constraints.txt
+# torch comes after what it needs, so that nothing else is fetched for it but by its own build.
+$(VENV)/.made: pyproject.toml constraints.txt requirements-dev.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing neuralns into $(VENV) ..."
-	@$(INSTALL) --editable '.[dev]'
+	@if $(IS_PINNED); then \
+	  $(PIP) --require-hashes --no-deps --requirement requirements-dev.txt && $(INSTALL) torch && $(PIP) --no-deps --editable .; \
+	else $(INSTALL) --editable '.[dev]'; fi
 	@touch $@
 
 # Solving needs no torch.

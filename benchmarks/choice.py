@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 import neuralns
+from neuralns.experiments.executors import refuse_cut_short
 from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.generate.variants import GENERATORS, generate_of
@@ -118,6 +119,8 @@ def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds
     else:
         how = ARMS.get(arm) or {"selector": arm}
     result = neuralns.solve(instance, time=seconds, seed=seed, **how)
+    # One that Ctrl-C has cut short is no run; those before it are in the file.
+    refuse_cut_short(result.stopped_by)
     times, best = np.array(result.trace.time), np.array(result.trace.best)
     return {
         "variant": variant,

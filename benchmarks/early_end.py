@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 
 from neuralns import MaxIterations, SimulatedAnnealing, generate_windows, read, solve
+from neuralns.experiments.executors import refuse_cut_short
 from neuralns.search.acceptance.annealing import DrawnAfterRepair
 
 INSTANCES = [
@@ -29,6 +30,7 @@ def main() -> None:
                 rule = SimulatedAnnealing() if early else DrawnAfterRepair()
                 solve(instance, MaxIterations(10), acceptance=rule)
                 result = solve(instance, seconds, acceptance=rule, seed=seed)
+                refuse_cut_short(result.stopped_by)
                 rates[early].append(result.iterations / result.runtime)
         early_rate, late_rate = (sorted(rates[early])[-2] for early in (True, False))
         print(f"{instance.name:26} {late_rate:9.0f} -> {early_rate:9.0f} a second, {early_rate / late_rate:.2f} times")

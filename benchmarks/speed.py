@@ -27,6 +27,7 @@ from neuralns import (
     savings,
     solve,
 )
+from neuralns.experiments.executors import refuse_cut_short
 from neuralns.mdp.environment import OperatorSelection
 from neuralns.mdp.lanes import Tours
 from neuralns.mdp.mdp import SET_SIZE, episode_seeds
@@ -39,7 +40,9 @@ def pairs_a_second(instance: Instance, destroy: str, repair: str, removed: int, 
     """Iterations a second of one fixed pair under the default acceptance, from a savings start."""
     selector = Fixed(destroy, repair)
     warm_up = solve(instance, MaxIterations(20), selector=selector, scale=removed)
-    trace = solve(instance, MaxTime(warm_up.runtime + seconds), selector=selector, scale=removed).trace
+    result = solve(instance, MaxTime(warm_up.runtime + seconds), selector=selector, scale=removed)
+    refuse_cut_short(result.stopped_by)
+    trace = result.trace
     # The first row of the trace stands before the first iteration, after the initial solution.
     return trace.iteration[-1] / (trace.time[-1] - trace.time[0])
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,8 @@ from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REPAIR,
 
 SECONDS = 10.0
 """Seconds that the calls of an operator or selector may take in all, compilation not counted."""
+NO_ANSWER = 75
+"""Exit code of a process that ends itself since an operator gave no answer, where no signal can do that."""
 ROUNDS, OWN_ROUNDS = 60, 20
 """Tries on small instances, and on each instance of the user's own."""
 PAIRS = 10
@@ -131,7 +134,7 @@ def _in_a_process(source: Path, name: str, phase: str, seconds: float, own: list
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode == 0:
         return Report(name, phase, *json.loads(done.stdout.splitlines()[-1]))
-    if done.returncode == -signal.SIGALRM:
+    if done.returncode in (NO_ANSWER, -getattr(signal, "SIGALRM", NO_ANSWER)):
         what = f"gave no answer in {seconds:g} s (an endless loop?)"
     else:
         last = "".join(done.stderr.splitlines()[-1:])
@@ -184,8 +187,8 @@ def _try(
     rounds = [*_rounds(own)]
     _prepare(rounds)
     if seconds is not None:
-        # Compiled code cannot be interrupted, but its process ends at the signal.
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        # Compiled code cannot be interrupted, but its process can be ended.
+        _end_in(seconds)
     spent, calls = 0.0, 0
     for number, instance, start in rounds:
         found = []
@@ -206,7 +209,7 @@ def _try(
         if found[0] != found[1]:
             return f"{who} {trial.differs} when it is called again with the same seed.", None
     if seconds is not None:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        _end_in(0.0)
     return None, 1e6 * spent / calls
 
 
@@ -220,6 +223,16 @@ def _rounds(own: list[str]) -> Iterator[tuple[int, Instance, Solution]]:
         start = build(instance)
         for extra in range(OWN_ROUNDS):
             yield ROUNDS + place * OWN_ROUNDS + extra, instance, start
+
+
+def _end_in(seconds: float) -> None:
+    """Have this process end after so many seconds, unless it is told 0 before."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+    elif seconds > 0:
+        timer = threading.Timer(seconds, os._exit, (NO_ANSWER,))
+        timer.daemon = True
+        timer.start()
 
 
 class _OperatorTrial:

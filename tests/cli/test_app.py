@@ -158,6 +158,19 @@ main()
     assert (done.returncode, done.stderr) == (130, "neuralns: stopped by SIGINT.\n")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no SIGTERM to send.")
+def test_sigterm_ends_a_command_with_a_sentence_and_its_exit_code() -> None:
+    program = """
+import signal, sys
+import neuralns.cli.app
+from neuralns.cli import main
+neuralns.cli.app.app = lambda: signal.raise_signal(signal.SIGTERM)
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "neuralns: stopped by SIGTERM.\n")
+
+
 def test_the_command_is_also_a_module() -> None:
     done = subprocess.run([sys.executable, "-m", "neuralns", "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, invoke("--version").stdout)

@@ -81,7 +81,7 @@ def test_tables_beside_spreadsheets_are_read_and_count_as_settings() -> None:
     words = ("batch", "north.csv", "south.csv", "--vehicles", "fleet.csv", *SHORT, "--solutions", "routes/{name}.csv")
     assert invoke(*words).code == 0
     assert Path("routes/north.csv").read_text().count("Ada") == 1
-    assert [row["settings"] for row in rows()] == ["--iterations 100 --vehicles fleet.csv"] * 2
+    assert [row["settings"] for row in rows()] == ["'--iterations 100 --vehicles fleet.csv"] * 2
     assert told(invoke(*words)) == []
     Path("fleet.csv").write_text("vehicles,capacity\n3,1\n")
     assert told(invoke(*words)) == ["north.csv", "south.csv"]
@@ -113,7 +113,7 @@ def test_options_reach_the_search() -> None:
     assert invoke("batch", "E-n22-k4", *SHORT, *words, *more).code == 0
     (row,) = rows()
     assert row["settings"] == (
-        "--iterations 100 --seed 2 --selector ucb --portfolio paper --scale 1-5 "
+        "'--iterations 100 --seed 2 --selector ucb --portfolio paper --scale 1-5 "
         "--route-cost balance_stops:weight=1 --vehicle-cost 10 --initial random"
     )
     found = invoke("solve", "E-n22-k4", *SHORT, *words, *more, "--json", "--quiet").json
@@ -161,7 +161,29 @@ def test_without_dask_the_command_to_install_it_is_named(monkeypatch: pytest.Mon
     )
 
 
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() -> None:
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("unserved,", "", "line 1: holds other columns than file, instance, customers, "),
+        (",cost,", ",Cost,", "line 1: holds other columns than file, instance, customers, "),
+        (",375.0,", ",dear,", "line 2: is not a result (could not convert string to float: 'dear')."),
+        (",375.0,", ",nan,", "line 2: is not a result (cost nan is not a number)."),
+        (",375.0,", ",", "line 2: is not a result (15 values for 16 columns)."),
+    ],
+)
+def test_a_table_that_was_edited_is_refused_with_its_line_and_left_alone(old: str, new: str, sentence: str) -> None:
+    assert invoke("batch", "E-n22-k4", *SHORT).code == 0
+    text = Path("results.csv").read_text()
+    assert old in text
+    edited = text.replace(old, new, 1)
+    Path("results.csv").write_text(edited)
+    assert invoke("batch", "E-n22-k4", "A-n32-k5", *SHORT).refusal().startswith(f"results.csv, {sentence}")
+    assert Path("results.csv").read_text() == edited
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_is_done_and_the_same_command_goes_on(number: signal.Signals, code: int) -> None:
     words = ("batch", "E-n22-k4", "A-n32-k5", "E-n51-k5", "P-n16-k8", "--time", "0.5", "--workers", "1")
     run = subprocess.Popen(
         [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -170,12 +192,13 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on() -> None:
         assert run.stderr is not None
         first = run.stderr.readline()
         assert first.startswith("1/4  E-n22-k4  cost 375")
-        os.killpg(run.pid, signal.SIGINT)
+        # Ctrl-C goes to all processes, SIGTERM to the one that it is sent to.
+        (os.killpg if number == signal.SIGINT else os.kill)(run.pid, number)
         stdout, stderr = run.communicate(timeout=60)
     finally:
         run.kill()
     kept = [row["file"] for row in rows()]
-    assert (run.returncode, stdout) == (130, "")
+    assert (run.returncode, stdout) == (code, "")
     assert stderr.splitlines()[-1] == (
         f"stopped; {len(kept)} of 4 instances are done and kept in results.csv. The same command goes on from there; "
         "those that were under way are begun anew."

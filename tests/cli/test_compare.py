@@ -268,7 +268,7 @@ def test_anytime_curves_are_drawn(tmp_path: Path) -> None:
         ("--scale many", "scale 'many' must be a number, a share below 1, or LOW-HIGH."),
         ("--customers 99", "P-n16-k8: 99 customers asked for, but it has 15."),
         ("--output absent/runs.csv", "absent does not exist."),
-        ("--output other.csv", "other.csv: holds other columns than instance, customers"),
+        ("--output other.csv", "other.csv, line 1: holds other columns than instance, customers"),
         ("--plot curves.gif", "curves.gif: a picture's name must end with .png, .pdf, .svg."),
         ("P-n16-k8", "instance 'P-n16-k8' is named twice."),
         ("C999", "C999: no such file, and no bundled instance of that name"),

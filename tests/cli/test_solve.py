@@ -188,7 +188,8 @@ def test_operators_of_ones_own_join_the_portfolio(tmp_path: Path) -> None:
     assert {use["name"]: use["used"] for use in found["operators"]}["mine"] == 50
 
 
-def test_ctrl_c_ends_the_search_with_the_best_so_far() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_search_with_the_best_so_far(number: signal.Signals, code: int) -> None:
     with subprocess.Popen(
         [*COMMAND, "solve", "A-n32-k5", "--time", "60", "--json"],
         stdout=subprocess.PIPE,
@@ -199,15 +200,15 @@ def test_ctrl_c_ends_the_search_with_the_best_so_far() -> None:
         try:
             while "best" not in search.stderr.readline():
                 assert search.poll() is None
-            search.send_signal(signal.SIGINT)
+            search.send_signal(number)
             begin = time.monotonic()
             stdout, stderr = search.communicate(timeout=600)
         finally:
             search.kill()
     assert time.monotonic() - begin < 5
     found = json.loads(stdout)
-    assert (search.returncode, found["stopped_by"], found["feasible"]) == (0, "SIGINT", True)
-    assert stderr.splitlines()[-1] == "stopped by SIGINT; this is the best found so far"
+    assert (search.returncode, found["stopped_by"], found["feasible"]) == (code, number.name, True)
+    assert stderr.splitlines()[-1] == f"stopped by {number.name}; this is the best found so far"
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,28 @@ def test_a_card_names_what_the_controller_that_it_began_from_was_trained_on() ->
     assert read_policy("next.policy").card["instances"] == ["E-n22-k4", "A-n32-k5"]
 
 
+def test_a_damaged_file_of_runs_is_refused_with_its_line_and_left_alone() -> None:
+    trained()
+    head, first, *rest = Path("mine.runs").read_text().splitlines(keepends=True)
+    assert json.loads(head)["from"] == "nothing"
+    policy = Path("mine.policy").read_bytes()
+    for line, text in (
+        (1, "".join([head.replace('"from": "nothing"', '"from": ["x"]'), first, *rest])),
+        (1, "".join(["[" * 100_000 + "\n", first, *rest])),
+        (1, "".join(["\xff\n", first, *rest])),
+        (2, "".join([head, first.replace('"costs": [', '"costs": ["x", '), *rest])),
+        (2, "".join([head, first[:40] + "\n", *rest])),
+    ):
+        Path("mine.runs").write_text(text)
+        refusal = invoke("train", "E-n22-k4", *HOW, "-o", "mine.policy", "--resume").refusal()
+        if '["x"]' in text:
+            assert refusal.startswith("mine.runs: holds results with from ['x'], but now it is ")
+        else:
+            assert refusal == f"mine.runs, line {line}: is not a result of neuralns."
+        assert Path("mine.runs").read_text() == text
+        assert Path("mine.policy").read_bytes() == policy
+
+
 def test_a_file_that_was_changed_is_another_instance() -> None:
     write_instance(generate_x(20, seed=1), "my.vrp")
     how = ("train", "my.vrp", *HOW, "-o", "mine.policy")

@@ -46,7 +46,22 @@ def test_the_best_setting_is_written_and_solves(monkeypatch: pytest.MonkeyPatch)
     assert (card["time"], card["candidates"], card["instances"]) == (0.02, 4, ["E-n22-k4", "P-n16-k8"])
     found = invoke("solve", "E-n22-k4", "--iterations", 200, "--selector", "mine.setting", "--json", "--quiet").json
     assert found["selector"] == "mine.setting"
-    assert invoke("tune", "E-n22-k4", "P-n16-k8", *SHORT, "-o", "mine.setting", "--resume", "--quiet").stderr == ""
+    again = ("tune", "E-n22-k4", "P-n16-k8", *SHORT, "-o", "mine.setting", "--resume", "--quiet")
+    assert invoke(*again).stderr == ""
+    # A table that was edited is refused with its line, and left alone.
+    text, setting = Path("mine.csv").read_text(), Path("mine.setting").read_bytes()
+    head, first, *rest = text.splitlines(keepends=True)
+    cost = first.split(",")[4]
+    for line, edited in (
+        (1, "".join([head.replace("seed,", ""), first, *rest])),
+        (2, "".join([head, first.replace(f",{cost},", ",inf,", 1), *rest])),
+        (2, "".join([head, first.replace(f",{cost},", ",cheap,", 1), *rest])),
+        (3, "".join([head, first, "mine\n", *rest])),
+    ):
+        Path("mine.csv").write_text(edited)
+        assert invoke(*again).refusal().startswith(f"mine.csv, line {line}: ")
+        assert Path("mine.csv").read_text() == edited
+    assert Path("mine.setting").read_bytes() == setting
 
 
 @pytest.mark.parametrize(
@@ -78,7 +93,8 @@ def test_a_setting_that_is_there_is_kept() -> None:
     assert Path("best.setting").read_text() == "mine"
 
 
-def test_ctrl_c_writes_the_best_so_far() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_writes_the_best_so_far(number: signal.Signals, code: int) -> None:
     words = ("tune", "E-n22-k4", "--time", "0.1", "--minutes", "0.2", "--candidates", "4", "--portfolio", "plain")
     run = subprocess.Popen(
         [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -88,11 +104,12 @@ def test_ctrl_c_writes_the_best_so_far() -> None:
         for line in run.stderr:
             if line.startswith(("round 2", "last")):
                 break
-        os.killpg(run.pid, signal.SIGINT)
+        # Ctrl-C goes to all processes, SIGTERM to the one that it is sent to.
+        (os.killpg if number == signal.SIGINT else os.kill)(run.pid, number)
         stdout, stderr = run.communicate(timeout=120)
     finally:
         run.kill()
-    assert run.returncode == 130
+    assert run.returncode == code
     assert re.fullmatch(r"best of 4 settings by \d+ runs written to best\.setting\n", stdout)
     assert stderr.splitlines()[-1] == "stopped; runs are kept, and --resume goes on from there."
     assert json.loads(Path("best.setting").read_text())["card"]["finished"] is False

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -277,6 +278,24 @@ def test_a_log_that_is_none_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "log").write_text(f"{line}\n")
     with pytest.raises(InputError, match=r"log, line 1: is not a result of neuralns\.$"):
         logged(tmp_path / "log")
+
+
+def test_a_line_of_a_log_with_any_odd_value_is_refused(tmp_path: Path) -> None:
+    trained(tmp_path, 0.005)
+    path = tmp_path / "log"
+    head, first, *_ = path.read_text().splitlines()
+    entry = json.loads(first)
+    assert set(entry) == {field.name for field in fields(Group)}
+    for name, value in entry.items():
+        odd: list[Any] = [{}, 3, None] if isinstance(value, str) else [{}, "x", math.nan]
+        if name == "costs":
+            odd += [[math.inf, *value[1:]], ["1", *value[1:]], [0.0, *value[1:]], value[1:]]
+        for each in odd:
+            text = f"{head}\n{first}\n{json.dumps(entry | {name: each})}\n"
+            path.write_text(text)
+            with pytest.raises(InputError, match=r"log, line 3: is not a result of neuralns\.$"):
+                logged(path)
+            assert path.read_text() == text
 
 
 def test_a_log_of_another_training_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import math
 import os
@@ -280,9 +281,26 @@ def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["a,b", "a,b\n1,2\n", "name,count,cost\n", "count,name,cost,good\n", "\x00\xff"])
 def test_a_file_with_other_columns_is_refused_and_left_alone(path: Path, text: str) -> None:
     path.write_text(text, encoding="latin-1", newline="")
-    with pytest.raises(InputError, match=f"^{re.escape(str(path))}: holds other columns than name, count, cost, good"):
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}, line 1: holds other columns than name, count"):
         read_rows(path, Row)
     assert path.read_bytes() == text.encode("latin-1")
+
+
+def test_a_column_that_is_missing_is_named(path: Path) -> None:
+    path.write_text("name,cost,good\nC101,1.25,True\n")
+    sentence = "line 1: holds other columns than name, count, cost, good; count is missing."
+    with pytest.raises(InputError, match=re.escape(f"{path}, {sentence}")):
+        read_rows(path, Row)
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+49 30 1", "-x", "@me", "'=1", "''-x", "'", "'plain", "-5", "\t=1", ""])
+def test_texts_that_begin_as_a_formula_are_text_in_spreadsheets_and_come_back(path: Path, name: str) -> None:
+    with csv_store(path) as store:
+        store.add(Row(name, -20, -1.25, True))
+    assert read_rows(path, Row) == [Row(name, -20, -1.25, True)]
+    (cells,) = list(csv.reader(path.read_text().splitlines()[1:]))
+    assert cells[0] == "-5" or not cells[0].startswith(("=", "+", "-", "@", "\t"))
+    assert cells[1:] == ["-20", "-1.25", "True"]
 
 
 def test_a_file_whose_lines_do_not_end_in_our_way_is_refused_and_left_alone(path: Path) -> None:

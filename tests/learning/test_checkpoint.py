@@ -154,6 +154,25 @@ def test_a_checkpoint_without_all_numbers_is_refused(stopped: Path, tmp_path: Pa
         read_checkpoint(run_of(), path, ABOUT)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"step": 1e400}, {"step": -1}, {"ticks": True}, {"filled": 10**9}, {"now": 10**9}, {"now": "3"}, {"adam": [3]}],
+)
+def test_a_checkpoint_with_odd_numbers_is_refused(stopped: Path, tmp_path: Path, odd: dict[str, Any]) -> None:
+    path, training = tmp_path / "odd.checkpoint", run_of()
+    with safe_open(stopped, framework="pt") as file:
+        numbers = json.loads(file.metadata()["neuralns-checkpoint"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    if "adam" in odd:
+        tensors["adam.0.exp_avg"] = torch.zeros(odd["adam"])
+    path.write_bytes(save(tensors, metadata={"neuralns-checkpoint": json.dumps(numbers | odd)}))
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"odd\.checkpoint: does not fit this run \(") as caught:
+        read_checkpoint(training, path, ABOUT)
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     training, policy, text = run_of(), tmp_path / "mine.policy", tmp_path / "text"
     write_policy(training.policy(0), policy)

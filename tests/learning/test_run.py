@@ -174,9 +174,20 @@ def test_tensorboard_that_is_not_there_is_said_so(tmp_path: Path, monkeypatch: p
 def test_ctrl_c_saves_and_going_on_gives_what_an_uninterrupted_run_does(
     tmp_path: Path, whole: tuple[Trained, Path], number: int
 ) -> None:
-    output, before = tmp_path / "mine.policy", signal.getsignal(number)
-    stopped = run([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(20, number))
-    assert signal.getsignal(number) is before
+    output, seen = tmp_path / "mine.policy", list[int]()
+
+    def end(number: int, frame: object) -> None:
+        assert output.is_file()
+        seen.append(number)
+
+    before = signal.signal(number, end)
+    try:
+        stopped = run([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(20, number))
+        assert signal.getsignal(number) is end
+    finally:
+        signal.signal(number, before)
+    # SIGTERM is passed on when all is written.
+    assert seen == ([number] if number == signal.SIGTERM else [])
     assert not stopped.finished
     assert stopped.step == 20
     assert stopped.tests == ()
@@ -236,6 +247,28 @@ def test_a_run_that_was_killed_goes_on_from_its_last_checkpoint(
     # What the killed run had logged after its checkpoint is not there twice.
     logs = (output.with_suffix(".csv"), whole[1].with_suffix(".csv"))
     assert [row["step"] for row in rows_of(logs[0])] == [row["step"] for row in rows_of(logs[1])]
+
+
+def test_a_log_that_was_changed_is_refused_and_left_alone(tmp_path: Path) -> None:
+    output, log = tmp_path / "mine.policy", tmp_path / "mine.csv"
+    run([TINY], CONFIG, seeds=(0, 1), output=output, progress=interrupt_at(40))
+    text = log.read_bytes().decode()
+    head, first, *rest = text.splitlines(keepends=True)
+    for line, changed in (
+        (1, "".join([head.replace("loss_0", "mine"), first, *rest])),
+        (2, "".join([head, "note," + first, *rest])),
+        (2, "".join([head, "x" + first, *rest])),
+        (3, "".join([head, first, "my own note\n", *rest])),
+    ):
+        log.write_bytes(changed.encode())
+        with pytest.raises(InputError, match=rf"mine\.csv, line {line}: is not the log of a training \("):
+            run([TINY], CONFIG, seeds=(0, 1), output=output, resume=True)
+        assert log.read_bytes() == changed.encode()
+        assert (tmp_path / "mine.checkpoint").is_file()
+    # What a killed run left of a line is done without.
+    log.write_bytes((text + "45,0.").encode())
+    assert run([TINY], CONFIG, seeds=(0, 1), output=output, resume=True).finished
+    assert "45" not in [row["step"] for row in rows_of(log)]
 
 
 def test_checkpoints_are_written_now_and_then_only(tmp_path: Path) -> None:
@@ -373,7 +406,7 @@ def failing(state, quota):
 
 def disturb():
     time.sleep(2.0)
-    os.kill(os.getpid(), signal.SIGTERM)
+    os.kill(os.getpid(), signal.SIGINT)
 
 def watch(standing):
     if name == "stuck" and threading.active_count() < 2:

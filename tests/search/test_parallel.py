@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
@@ -44,6 +45,64 @@ def test_workers_give_the_same_result_for_the_same_seed_and_iterations() -> None
     assert first.iterations == 12000
     assert first.stopped_by == "iterations"
     assert first.feasible
+
+
+OWN = """
+import neuralns
+from neuralns.operators.toolkit import random_routed, remove
+@neuralns.destroy("mine-anew")
+def mine(state, quota):
+    for _ in range(quota):
+        remove(state, random_routed(state))
+"""
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_workers_that_are_started_anew_find_the_routes_of_forked_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: bool
+) -> None:
+    (tmp_path / "mine.py").write_text(OWN)
+    choices: dict[str, Any] = {}
+    if own:
+        load_operators(tmp_path / "mine.py")
+        choices = {"portfolio": ["mine-anew", "greedy"]}
+    found = []
+    for method in ("fork", "spawn"):
+        monkeypatch.setenv(parallel.START, method)
+        found.append(solve("X-n101-k25", MaxIterations(3000), seed=3, workers=2, **choices))
+    assert found[0].routes == found[1].routes
+    assert found[0].iterations == found[1].iterations == 6000
+
+
+def test_what_workers_load_is_no_time_of_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(parallel.START, "spawn")
+    (tmp_path / "slow.py").write_text(OWN.replace("mine-anew", "slow-anew") + "import time\ntime.sleep(2)\n")
+    load_operators(tmp_path / "slow.py")
+    begin = time.perf_counter()
+    result = solve("E-n22-k4", MaxTime(0.5), workers=2)
+    assert time.perf_counter() - begin > 2.5
+    assert (result.stopped_by, result.iterations > 100) == ("time", True)
+    assert 0.5 <= result.runtime < 1.5
+
+
+def test_what_cannot_be_sent_to_workers_that_are_started_anew_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(parallel.START, "spawn")
+    with pytest.raises(InputError, match=r"^several workers are started anew here, and something of this"):
+        solve("E-n22-k4", MaxIterations(10) | StopWhen(lambda state: False), workers=2)
+    monkeypatch.setenv(parallel.START, "joy")
+    with pytest.raises(InputError, match=r"^NEURALNS_START=joy: processes cannot begin so here; "):
+        solve("E-n22-k4", MaxIterations(10), workers=2)
+
+
+def test_a_program_that_starts_itself_again_with_its_workers_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(
+        "import neuralns\nprint(neuralns.solve('E-n22-k4', neuralns.MaxIterations(10), workers=2).cost)\n"
+    )
+    command = [sys.executable, str(tmp_path / "plain.py")]
+    environment = os.environ | {parallel.START: "spawn"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    assert done.returncode == 1
+    assert "solve under 'if __name__ == \"__main__\":'." in done.stderr.splitlines()[-1]
 
 
 def test_the_number_of_workers_changes_the_course() -> None:
@@ -103,7 +162,8 @@ def test_time_limits_targets_and_callbacks_end_all_workers() -> None:
 
 
 INTERRUPTED = """
-import neuralns, os, signal
+import neuralns, os, signal, sys
+os.environ["NEURALNS_START"] = sys.argv[1]
 calls = []
 def interrupt(progress):
     calls.append(progress)
@@ -114,8 +174,10 @@ print(r.stopped_by, r.feasible, r.runtime < 20)
 """
 
 
-def test_ctrl_c_returns_the_best_solution_of_all_workers() -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, check=True, text=True, timeout=600)
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_ctrl_c_returns_the_best_solution_of_all_workers(method: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, method]
+    done = subprocess.run(command, capture_output=True, check=True, text=True, timeout=600)
     assert done.stdout.split() == ["SIGINT", "True", "True"]
 
 
@@ -176,6 +238,7 @@ def test_the_best_known_routes_are_returned_if_all_workers_are_killed() -> None:
 ABANDONED = """
 import multiprocessing, os, signal, sys
 import neuralns
+os.environ["NEURALNS_START"] = sys.argv[2]
 def leave(progress):
     if progress.iteration > 0:
         print(*(process.pid for process in multiprocessing.active_children()), flush=True)
@@ -185,9 +248,10 @@ neuralns.solve("X-n101-k25", stop, workers=3, callbacks=[leave])
 """
 
 
-@pytest.mark.parametrize("limit", ["time", "iterations"])
-def test_workers_end_when_the_coordinator_is_killed(limit: str) -> None:
-    done = subprocess.run([sys.executable, "-c", ABANDONED, limit], capture_output=True, text=True, timeout=600)
+@pytest.mark.parametrize(("limit", "method"), [("time", "fork"), ("iterations", "fork"), ("iterations", "spawn")])
+def test_workers_end_when_the_coordinator_is_killed(limit: str, method: str) -> None:
+    command = [sys.executable, "-c", ABANDONED, limit, method]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == -signal.SIGKILL
     children = [int(word) for word in done.stdout.split()]
     assert len(children) == 3

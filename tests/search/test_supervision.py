@@ -126,7 +126,8 @@ def begin(progress):
 
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    result = solve("E-n22-k4", stop, initial="random", workers=workers, callbacks=[begin], **choices[what])
+    result = solve("E-n22-k4", stop, initial="random", workers=workers, callbacks=[begin], on_sigterm="return",
+                   **choices[what])
 said = [str(warning.message) for warning in said]
 print(json.dumps([result.stopped_by, result.iterations, result.feasible, result.runtime, said]))
 """

@@ -23,7 +23,8 @@ import pytest
 
 from helpers import is_running
 from neuralns import InputWarning
-from neuralns.studio import asking
+from neuralns.search.parallel import START
+from neuralns.studio import asking, children
 from neuralns.studio import jobs as jobs_module
 from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
@@ -54,7 +55,8 @@ def test_others_wait_in_line_and_are_told_their_place(server: Served) -> None:
 def test_those_in_line_have_no_process(server: Served) -> None:
     with server.limited(jobs=1, waiting=5):
         jobs = [server.begin(time=20) for _ in range(4)]
-        server.until(lambda: len(server.jobs.nurse._children) <= 1, 20)
+        nurse: Any = server.jobs.nurse
+        server.until(lambda: len(nurse._children) <= 1, 20)
         assert [server.jobs._jobs[job].child is None for job in jobs] == [False, True, True, True]
         # What is wrong with a request is told at once all the same, and what it is called.
         assert server.client.post("/jobs", json={"instance": {"name": "none"}}).status_code == 422
@@ -176,13 +178,13 @@ def test_another_nursery_comes_when_one_is_lost_and_no_process_outlives_the_serv
     with serving(Limits(jobs=2)) as server:
         job = server.begin(time=30)
         lost = server.process(job)
-        nursery = server.jobs.nurse._process
+        nursery = server.jobs.nurse._process  # type: ignore[attr-defined]
         assert nursery is not None
         nursery.kill()
         assert server.wait(job)["state"] == "failed"
         server.until(lambda: not is_running(lost))
         processes = [server.process(server.begin(time=30)) for _ in range(2)]
-        nursery = server.jobs.nurse._process
+        nursery = server.jobs.nurse._process  # type: ignore[attr-defined]
         assert nursery is not None
     end = time.monotonic() + 10
     while any(map(is_running, (*processes, nursery.pid))):
@@ -426,3 +428,34 @@ def test_limits_must_be_numbers_that_go_together() -> None:
         Limits(memory=float("nan"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"limit default_seconds 10 must not be above limit seconds 5\."):
         Limits(seconds=5.0)
+
+
+def test_without_fork_processes_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(START, "spawn")
+    with serving(Limits(jobs=2)) as server:
+        found = server.solved(iterations=500, seed=1, workers=2)
+        assert (found["state"], found["result"]["cost"]) == ("done", 375)
+        refused = server.client.post("/jobs", json={"instance": {"name": "nothing"}})
+        assert refused.status_code == 422
+        victim, other = server.begin(time=30), server.begin(time=30)
+        server.until(lambda: server.get(f"/jobs/{victim}")["best"])
+        os.kill(server.process(victim), signal.SIGKILL)
+        assert server.wait(victim)["error"] == "the process of this search ended unexpectedly (signal 9)."
+        assert server.post(f"/jobs/{other}/stop") is not None
+        assert server.wait(other)["state"] == "stopped"
+        process = server.process(server.begin(time=30))
+    end = time.monotonic() + 10
+    while is_running(process):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_process_that_cannot_load_refuses_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(START, "spawn")
+    monkeypatch.setattr(children, "WORKER", "neuralns.studio.nothing")
+    with serving() as server:
+        answer = server.client.post("/jobs", json={"instance": NAMED})
+        assert (answer.status_code, answer.json()["error"]) == (
+            422,
+            "the process that read the request ended unexpectedly.",
+        )

@@ -1,17 +1,61 @@
 """The command line: one file for each command, all thin."""
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TextIO
 
 from neuralns.errors import InputWarning, NeuralnsError
 
+TERMINATED = 128 + signal.SIGTERM
+"""Exit code of a command that SIGTERM has ended."""
+
 
 def main() -> None:
     """Run the command line; an error raised on purpose becomes one sentence and exit code 2."""
+    terminated: list[int] = []
+    try:
+        with _sigterm_as_ctrl_c(terminated):
+            _run()
+    except (KeyboardInterrupt, SystemExit) as end:
+        if terminated:
+            if isinstance(end, KeyboardInterrupt):
+                _say("stopped by SIGTERM.")
+            sys.exit(TERMINATED)
+        if isinstance(end, SystemExit):
+            raise
+        # Searches and trainings answer it themselves; this one came before or after their work.
+        _say("stopped by SIGINT.")
+        sys.exit(130)
+
+
+@contextmanager
+def _sigterm_as_ctrl_c(seen: list[int]) -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does, keeping what it has done, and note it; a second one ends it at once."""
+    main_thread = threading.current_thread() is threading.main_thread()
+    if not main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        # What a parent has it ignore stays ignored.
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _run() -> None:
     try:
         from neuralns.cli.app import app
         from neuralns.cli.printing import take_any_text
@@ -25,10 +69,6 @@ def main() -> None:
     except NeuralnsError as error:
         _say(error)
         sys.exit(2)
-    except KeyboardInterrupt:
-        # Searches and trainings answer it themselves; this one came before or after their work.
-        _say("stopped by SIGINT.")
-        sys.exit(130)
     except MemoryError:
         _say("the memory of this machine is not enough; take fewer customers, operators without history, or workers.")
         sys.exit(2)

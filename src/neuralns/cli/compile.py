@@ -21,7 +21,7 @@ def compile(
 
         neuralns compile
 
-        NUMBA_CACHE_DIR=/opt/compiled neuralns compile
+        neuralns compile --operators my_operators.py
     """
     from time import perf_counter
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -129,7 +130,9 @@ def _bytes(amount: float | None, unit: int) -> float | None:
 
 
 def announce(address: str) -> None:
-    """Say where the server listens."""
+    """Say where the server listens; from now on SIGTERM ends it as it ends any program."""
     from neuralns.cli.printing import plain_console
 
+    # It has done its work then: there is nothing to say, and no exit code to choose.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     plain_console(stderr=True).print(f"listening on {address} (Ctrl-C ends it)", soft_wrap=True)

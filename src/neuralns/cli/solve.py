@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from neuralns.cli import options
+from neuralns.cli import TERMINATED, options
 from neuralns.cli.options_file import OptionsFile
 from neuralns.cli.printing import objective_of, plain_console
 from neuralns.errors import InputError, InputWarning
@@ -147,7 +147,7 @@ def solve(
     found: list[dict[str, Any]] = []
     written: dict[tuple[str, str], str | None] = {}
     whole: dict[str, str] = {}
-    astray = steered = False
+    astray = steered = terminated = False
     for problem in problems:
         announce_unservable(messages, problem)
     with announce_compilation(messages):
@@ -164,6 +164,7 @@ def solve(
                     initial=start,
                     workers=workers,
                     callbacks=[display.update],
+                    on_sigterm="return",
                     **aims,
                 )
             faults = result.best.broken_rules() if problem.may_leave_out else result.best.faults()
@@ -218,14 +219,14 @@ def solve(
             )
             if result.stopped_by.startswith("SIG"):
                 messages.print(f"stopped by {result.stopped_by}; this is the best found so far")
+                terminated = result.stopped_by == "SIGTERM"
                 break
             if result.stopped_by.endswith(("(no answer)", "(failed)")):
                 break  # it would do so on the next instance too
 
     if as_json:
         print(json.dumps(found[0] if len(problems) == 1 else {"results": found}))
-        if astray:
-            raise typer.Exit(2)
+        _end(astray, terminated)
         return
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name, side in (
@@ -269,8 +270,13 @@ def solve(
             # No folder took them; whoever reads this can still copy them.
             plain = (" ".join(map(str, route)) for route in row["routes"])
             console.print(row["instance"], *([whole[row["instance"]]] if row["vehicles"] else plain), sep="\n")
-    if astray:
-        raise typer.Exit(2)
+    _end(astray, terminated)
+
+
+def _end(astray: bool, terminated: bool) -> None:
+    """End with an exit code that says whether routes are elsewhere than asked for, or SIGTERM came."""
+    if astray or terminated:
+        raise typer.Exit(2 if astray else TERMINATED)
 
 
 def _fill(pattern: str, name: str) -> str:

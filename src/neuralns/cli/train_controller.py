@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from neuralns.cli import TERMINATED
 from neuralns.cli.printing import plain_console
 from neuralns.errors import InputError
 
@@ -88,8 +89,8 @@ def bundled_in(log: Path) -> str | None:
 
     try:
         with open(log, encoding="utf-8") as file:
-            mark = json.loads(file.readline())["from"]
-    except (OSError, ValueError, KeyError, TypeError):
+            mark = str(json.loads(file.readline())["from"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # Whatever is wrong with it is said where it is read.
         return None
     names = {mark_of(controller.policy): controller.name for controller in bundled_controllers()}
@@ -194,7 +195,7 @@ def train_controller(
         messages.print(f"what {before.name} knows is where it begins (--{FROM} {NOTHING} begins from nothing)")
     with (
         announce_compilation(messages),
-        Interrupts() as interrupts,
+        Interrupts(sigterm=True) as interrupts,
         shown_by_minutes(messages, "controller", minutes) as tell,
     ):
 
@@ -233,3 +234,5 @@ def train_controller(
     console.print(f"controller written to {place}")
     if place != output:
         raise typer.Exit(1)
+    if interrupts.caught == "SIGTERM":
+        raise typer.Exit(TERMINATED)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from neuralns.cli import TERMINATED
 from neuralns.cli.printing import plain_console
 from neuralns.cli.train_controller import check_limits, instances_on_card, shown_by_minutes
 from neuralns.errors import InputError
@@ -51,7 +52,7 @@ def train_dr_alns(
     messages = plain_console(stderr=True, soft_wrap=True)
     with (
         announce_compilation(messages),
-        Interrupts() as interrupts,
+        Interrupts(sigterm=True) as interrupts,
         shown_by_minutes(messages, AGENT, minutes) as tell,
     ):
 
@@ -80,3 +81,5 @@ def train_dr_alns(
     plain_console(soft_wrap=True).print(f"controller written to {place}")
     if place != output:
         raise typer.Exit(1)
+    if interrupts.caught == "SIGTERM":
+        raise typer.Exit(TERMINATED)

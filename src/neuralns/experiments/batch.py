@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neuralns.errors import InputError, InputWarning, NeuralnsError
-from neuralns.experiments.executors import LostProcessError, ProcessPool, check_hands
+from neuralns.experiments.executors import ProcessPool, check_hands, refuse_cut_short
 from neuralns.experiments.executors import cluster as open_cluster
 from neuralns.experiments.jobs import Done, Failure, Job, Stopped, run_jobs
 from neuralns.experiments.machine import cores
@@ -72,6 +73,10 @@ class BatchRow:
     settings: str
     fault: str
     job: str
+
+    def __post_init__(self) -> None:
+        if self.cost is not None and not math.isfinite(self.cost):
+            raise ValueError(f"cost {self.cost} is not a number")
 
 
 class Problem(NamedTuple):
@@ -289,8 +294,7 @@ def work(kind: str, given: Mapping[str, Any]) -> dict[str, Any]:
             result = solve(given["instance"], given["stop"], portfolio=portfolio, **given["choices"])
         except NeuralnsError as error:
             return {"fault": str(error), "notes": _notes(warned)}
-    if result.stopped_by.startswith("SIG"):
-        raise LostProcessError(f"the process that did it was stopped by {result.stopped_by}.")
+    refuse_cut_short(result.stopped_by)
     return {
         "routes": result.routes,
         "vehicles": list(result.best.vehicles),

@@ -350,9 +350,15 @@ def log_of(
         runs = len(group.costs)
         shapes = (group.rows, (runs, len(STAGES), width)), (group.signs, (runs, len(STAGES), len(SIGNS)))
         for given, shape in (*shapes, (group.traits, (len(NAMES),)), (group.centre, (width,))):
-            if np.array(given, np.float64).shape != shape:
+            found = np.array(given, np.float64)
+            if found.shape != shape or not np.isfinite(found).all():
                 raise ValueError
-        if not all(isinstance(value, int | float) for value in (group.seconds, group.number, group.customers)):
+        known = [cost for cost in (group.default, *group.costs) if cost is not None]
+        if not all(_is_positive(value) for value in (group.seconds, group.customers, *known)):
+            raise ValueError
+        if type(group.number) is not int or type(group.tried) is not bool or runs == 0:
+            raise ValueError
+        if not isinstance(group.kind, str) or not isinstance(group.instance, str):
             raise ValueError
 
     conditions = {
@@ -367,6 +373,10 @@ def log_of(
         "from": "nothing" if begin_from is None else mark_of(begin_from.policy),
     }
     return Store(Path(path), JsonRows(conditions, check, "choose another output, or begin anew with --force"))
+
+
+def _is_positive(value: object) -> bool:
+    return type(value) in (int, float) and 0 < float(value) < math.inf  # type: ignore[arg-type]
 
 
 def _mean(values: Iterable[float]) -> float:

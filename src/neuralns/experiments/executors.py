@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -20,6 +19,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from neuralns.errors import InputError, NeuralnsError, how_to_install
+from neuralns.search.interrupt import interrupts_blocked
 
 
 def check_hands(workers: int | None, address: str | None) -> None:
@@ -83,11 +83,6 @@ class ProcessPool(Executor):
 
     def _serve(self) -> None:
         """Hand calls to a process, which is started when it is needed first, and again whenever it has ended."""
-        # Started later by the first process, it would lift what is blocked here.
-        resource_tracker.ensure_running()
-        if hasattr(signal, "pthread_sigmask"):
-            # Inherited by the process: Ctrl-C in a terminal goes to all of them.
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process: BaseProcess | None = None
         pipe: Connection | None = None
         for future, call in iter(self._calls.get, None):
@@ -115,7 +110,8 @@ class ProcessPool(Executor):
         with self._starting:
             if self._given_up:
                 raise LostProcessError("the work was given up.")
-            process.start()
+            with interrupts_blocked():
+                process.start()
             self._processes[process.pid] = process
         other.close()
         return process, own

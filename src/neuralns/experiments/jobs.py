@@ -115,7 +115,10 @@ def _expect_entry(entry: Any) -> object:
     """Return what a line holds; one that is neither of a job nor of a call is an error."""
     if "call" in entry:
         return entry["call"]
-    return {entry["job"]: Done(entry["result"], entry["seconds"], entry["processor"])}
+    for name, kinds in (("job", (str,)), ("seconds", (int, float)), ("processor", (int, float))):
+        if type(entry[name]) not in kinds:
+            raise ValueError(name)
+    return entry["result"]
 
 
 Work = Callable[..., Any]

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from neuralns.errors import InputError
+from neuralns.experiments.executors import refuse_cut_short
 from neuralns.experiments.peer_ortools import solve_ortools
 from neuralns.experiments.peer_pyvrp import solve_pyvrp
 from neuralns.experiments.peer_vroom import solve_vroom
@@ -27,6 +28,7 @@ def solve_neuralns(instance: Instance, seconds: float, seed: int, objective: str
     from neuralns.search.stopping import MaxTime
 
     result = solve(instance, MaxTime(seconds), seed=seed, objective=objective)
+    refuse_cut_short(result.stopped_by)
     return Plan(result.routes, list(result.best.vehicles))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import queue
-import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from neuralns.experiments.store import CsvRows, Store
 from neuralns.files import check_writable
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
+from neuralns.search.interrupt import interrupts_blocked
 
 
 class Plan(NamedTuple):
@@ -198,13 +198,11 @@ def _run_once(
     under_way: set[BaseProcess],
 ) -> SolverRun:
     """Run a solver in a fresh process, so that no run warms up, slows down or breaks another."""
-    if hasattr(signal, "pthread_sigmask"):
-        # Inherited: Ctrl-C in a terminal goes to all processes, and we end them ourselves.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(sender, solver, instance, seconds, key.seed, core))
-    process.start()
+    with interrupts_blocked():
+        process.start()
     under_way.add(process)
     sender.close()
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, fields
@@ -15,9 +14,12 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
 from neuralns.errors import InputError
+from neuralns.problem.formats.sheet import cell_text, text_cell
 
-if sys.platform != "win32":
+try:
     import fcntl
+except ImportError:  # Windows has none.
+    fcntl = None  # type: ignore[assignment]
 
 Row = TypeVar("Row")
 
@@ -147,7 +149,7 @@ def _open_alone(path: Path) -> tuple[FileIO, bool]:
             file = open(path, "a+b", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror or error}).") from None
-        if sys.platform != "win32":
+        if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -176,7 +178,7 @@ _ANY_NAME = "surrogateescape"
 _CASTS: dict[str, Callable[[str], Any]] = {
     "int": int,
     "float": float,
-    "str": str,
+    "str": cell_text,
     "bool": {"True": True, "False": False}.__getitem__,
     # Nothing is an empty cell.
     "int | None": lambda text: int(text) if text else None,
@@ -185,7 +187,7 @@ _CASTS: dict[str, Callable[[str], Any]] = {
 
 
 class CsvRows(Generic[Row]):
-    """Objects of a dataclass, below the names of its fields."""
+    """Objects of a dataclass, below the names of its fields; texts are cells that are no formula (see `text_cell`)."""
 
     def __init__(self, kind: type[Row]) -> None:
         self._kind = kind
@@ -195,13 +197,17 @@ class CsvRows(Generic[Row]):
         return _csv_line(self._casts)
 
     def lines(self, row: Row) -> bytes:
-        return _csv_line(asdict(row).values())  # type: ignore[call-overload]
+        values = asdict(row).values()  # type: ignore[call-overload]
+        return _csv_line(text_cell(value) if isinstance(value, str) else value for value in values)
 
     def read(self, path: Path, content: bytes) -> list[Row]:
         reader = csv.reader(StringIO(content.decode(errors=_ANY_NAME), newline=""))
         names = list(self._casts)
-        if _first(reader) != names:
-            raise InputError(f"{path}: holds other columns than {', '.join(names)}.")
+        found = _first(reader)
+        if found != names:
+            missing = ", ".join(name for name in names if name not in found)
+            how = f"; {missing} is missing" if missing and len(found) > 1 else ""
+            raise InputError(f"{path}, line 1: holds other columns than {', '.join(names)}{how}.")
         try:
             return [self._row(values) for values in reader if values]
         except (ValueError, KeyError, csv.Error) as error:

@@ -72,6 +72,11 @@ class TuningRun:
     dials: str
     job: str
 
+    def __post_init__(self) -> None:
+        for name, value in (("cost", self.cost), ("seconds", self.seconds)):
+            if not math.isfinite(value):
+                raise ValueError(f"{name} {value} is not a number")
+
 
 @dataclass(frozen=True)
 class Standing:

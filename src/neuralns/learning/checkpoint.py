@@ -84,11 +84,18 @@ def read_checkpoint(training: Training, path: str | os.PathLike[str], about: dic
             moments = {
                 name: tensors[f"adam.{number}.{name}"] for name in _MOMENTS if f"adam.{number}.{name}" in tensors
             }
+            if any(value.shape != (() if name == "step" else parameter.shape) for name, value in moments.items()):
+                raise ValueError(f"moments of parameter {number} are of another shape")
             if moments:
                 # The fused Adam keeps its count of steps, too, where the parameters are.
                 learner.optimiser.state[parameter] = {name: value.to(learner.device) for name, value in moments.items()}
-        training.step, training.ticks = int(numbers["step"]), int(numbers["ticks"])
-        learner.replay.filled, learner.replay.now = int(numbers["filled"]), int(numbers["now"])
+        for name in ("step", "ticks", "filled", "now"):
+            if type(numbers[name]) is not int or numbers[name] < 0:
+                raise ValueError(f"{name} {numbers[name]!r:.40} is not a number of at least 0")
+        if numbers["filled"] > learner.replay.ticks or numbers["now"] >= learner.replay.ticks:
+            raise ValueError(f"a memory of {learner.replay.ticks} cannot be filled so far")
+        training.step, training.ticks = numbers["step"], numbers["ticks"]
+        learner.replay.filled, learner.replay.now = numbers["filled"], numbers["now"]
     except (KeyError, RuntimeError, ValueError, TypeError) as error:
         raise InputError(f"{path}: does not fit this run ({str(error).splitlines()[0]}).") from None
     training.last_validation = np.full(len(training.tasks), np.nan)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
+import signal
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -54,9 +56,10 @@ def run(
     With ``output`` the policy that validates best is written there, those of all seeds beside it
     (``NAME.seed-K.policy``), a log (``NAME.csv``), and while the run lasts a checkpoint (``NAME.checkpoint``). Ctrl-C
     ends the run after the current episode: the policies so far and the checkpoint are written, and ``resume`` goes on
-    to the same result as a run that was never stopped. An operator of one's own that fails, or gives no answer, ends
-    the run with the policies so far and the checkpoint of the last minute. Test tours are played only when the training
-    is over. Policies are validated, too, on the MDPs ``beyond``. ``say`` is told what goes on before the first step.
+    to the same result as a run that was never stopped. So does SIGTERM, which then ends the program. An operator of
+    one's own that fails, or gives no answer, ends the run with the policies so far and the checkpoint of the last
+    minute. Test tours are played only when the training is over. Policies are validated, too, on the MDPs ``beyond``.
+    ``say`` is told what goes on before the first step.
     """
     if not seeds:
         raise InputError("training needs at least one seed.")
@@ -93,7 +96,10 @@ def run(
     last_saved = [0.0]
     seconds = [0.0]
     given_up = False
-    with Interrupts() as interrupts, _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal:
+    with (
+        Interrupts(sigterm=True) as interrupts,
+        _Log(log, tensorboard, len(seeds), training.step if resume else None) as journal,
+    ):
 
         def watch(standing: Standing) -> None:
             seconds[0] = standing.seconds
@@ -151,6 +157,9 @@ def run(
         done = replace(done, written=tuple(written))
         if training.done and checkpoint is not None:
             checkpoint.unlink(missing_ok=True)
+    if interrupts.caught == "SIGTERM":
+        # All that there is has been written; now it does what it does elsewhere.
+        signal.raise_signal(signal.SIGTERM)
     return done
 
 
@@ -177,9 +186,30 @@ def _test(mdps: Sequence[MDP], policy: Policy, start: str) -> float:
     return float(np.mean([entry.reward_mean for entry in found]))
 
 
-def _is_before(step: str, last: int) -> bool:
-    # Python refuses to read numbers of thousands of digits.
-    return len(step) < 20 and int(step) <= last
+def _rows_until(path: Path, head: list[str], last: int) -> list[list[str]]:
+    """Return the rows of a log up to a step; what is none of ours is refused, before the log is written anew."""
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: is not the log of a training ({error}).") from None
+    # A line that a killed run left half-written has no end.
+    reader = csv.reader(io.StringIO(text[: text.rfind("\n") + 1], newline=""))
+    kept = []
+    try:
+        for row in reader:
+            if reader.line_num == 1:
+                if row != head:
+                    raise ValueError("other columns")
+            elif row:
+                if len(row) != len(head):
+                    raise ValueError(f"{len(row)} values for {len(head)} columns")
+                # Python refuses to read numbers of thousands of digits.
+                if not (row[0].isdecimal() and len(row[0]) < 20):
+                    raise ValueError(f"{row[0]!r:.40} is no step")
+                kept += [row] if int(row[0]) <= last else []
+    except (csv.Error, ValueError) as error:
+        raise InputError(f"{path}, line {reader.line_num}: is not the log of a training ({error}).") from None
+    return kept
 
 
 class _Log:
@@ -202,12 +232,7 @@ class _Log:
         names = [f"{name}_{seed}" for name in ("return", "loss", "validation") for seed in range(seeds)]
         kept = [["step", "seconds", "epsilon", "steps_a_second", *names]]
         if path is not None and after is not None and path.is_file():
-            with path.open(newline="", encoding="utf-8") as file:
-                try:
-                    old = list(csv.reader(file))[1:]
-                except (csv.Error, ValueError) as error:
-                    raise InputError(f"{path}: is not the log of a training ({error}).") from None
-                kept += [row for row in old if row and row[0].isdecimal() and _is_before(row[0], after)]
+            kept += _rows_until(path, kept[0], after)
         self._file = None if path is None else path.open("w", newline="", encoding="utf-8")
         self._rows = None if self._file is None else csv.writer(self._file)
         if self._rows is not None and self._file is not None:

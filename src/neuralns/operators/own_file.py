@@ -15,6 +15,7 @@ from neuralns.errors import InputError, NeuralnsError
 
 _siblings: set[str] = set()
 """Names of modules that came from folders of users' files."""
+_PREFIX = "neuralns_user_"
 
 
 def run_python_file(path: str | os.PathLike[str]) -> ModuleType:
@@ -28,7 +29,7 @@ def run_python_file(path: str | os.PathLike[str]) -> ModuleType:
     if source.suffix != ".py":
         raise InputError(f"{path}: is not a Python file.")
     # The full path is part of the name, so that two files of one name do not meet.
-    name = f"neuralns_user_{source.stem}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
+    name = f"{_PREFIX}{source.stem}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
     module = ModuleType(name)
     module.__file__ = str(source)
     sys.modules[name] = module
@@ -62,3 +63,10 @@ def _importing_from(folder: Path) -> Iterator[None]:
             file = getattr(sys.modules[name], "__file__", None)
             if file is not None and Path(file).is_relative_to(folder):
                 _siblings.add(name.partition(".")[0])
+
+
+def user_files() -> list[str]:
+    """Return the users' files that were run so far, for another process to run them."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(_PREFIX)]
+    files = [Path(str(module.__file__)) for module in modules]
+    return [str(file) for file in files if file.is_file()]

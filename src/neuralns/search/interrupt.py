@@ -1,11 +1,19 @@
-"""Ctrl-C and SIGTERM during a search: noted between two segments, so that the best solution is returned."""
+"""Ctrl-C, and SIGTERM where that is asked for: noted between two segments, so that the best solution is returned."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
+
+from neuralns.errors import InputError
+
+END, RETURN = "end", "return"
+"""What SIGTERM does: it ends the program, or it ends the search, which returns the best so far."""
 
 _active: list[Interrupts] = []
 
@@ -20,23 +28,48 @@ def hurried() -> bool:
     return any(each.again for each in _active)
 
 
-class Interrupts:
-    """While in use, a first Ctrl-C or SIGTERM only sets ``caught``; a second one acts as usual.
+def check_on_sigterm(on_sigterm: str) -> None:
+    """Refuse what SIGTERM cannot do."""
+    if on_sigterm not in (END, RETURN):
+        raise InputError(f"on_sigterm {on_sigterm!r:.60} is not known; choose {END} or {RETURN}.")
 
-    If it is ``patient``, a second one only sets ``again``, and a third one acts as usual. Signals can be handled in the
-    main thread alone; elsewhere this does nothing.
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Let processes that are started here begin with Ctrl-C blocked: it goes to all of a terminal, and we end them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Started later by the first process, it would lift what is blocked here.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Interrupts:
+    """While in use, a first Ctrl-C only sets ``caught``; a second one acts as usual.
+
+    So does SIGTERM with ``sigterm``; without, it is left alone: it ends the program, or does what the program has it
+    do. If this is ``patient``, a second signal only sets ``again``, and a third one acts as usual. A signal that was
+    ignored stays ignored, as shells have it for what they put into the background. Signals can be handled in the main
+    thread alone; elsewhere this does nothing.
     """
 
-    def __init__(self, patient: bool = False) -> None:
+    def __init__(self, patient: bool = False, sigterm: bool = False) -> None:
         self.caught: str | None = None
         self.again = False
         self.patient = patient
+        self._numbers = (signal.SIGINT, signal.SIGTERM) if sigterm else (signal.SIGINT,)
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._previous[number] = signal.signal(number, self._note)
+            for number in self._numbers:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._previous[number] = signal.signal(number, self._note)
             _active.append(self)
         return self
 

@@ -6,14 +6,17 @@ divided anew. Searches of small ones exchange their best solution. In between, s
 
 from __future__ import annotations
 
+import importlib
 import math
 import multiprocessing
 import os
+import pickle
 import signal
+import sys
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -22,13 +25,15 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.errors import GivenUpError, InputError, InputWarning, NeuralnsError
+from neuralns.operators.own_file import run_python_file, user_files
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.transfer import new_state
 from neuralns.search.division import Routes, divide, fleets, parts_of, put_together
+from neuralns.search.interrupt import interrupts_blocked
 from neuralns.search.pausing import Clock
 from neuralns.search.search import Progress, Search
-from neuralns.search.setup import Setup
+from neuralns.search.setup import Setup, prepare
 from neuralns.search.supervision import Supervised
 
 EXCHANGES = 20
@@ -45,6 +50,8 @@ MESSAGE_SECONDS = 0.1
 PAUSE_SECONDS = 0.05
 """Time after which a worker that stands still looks whether it is to go on."""
 MOST_WORKERS = 1000
+START = "NEURALNS_START"
+"""Variable of the environment that says how processes begin: ``fork`` or ``spawn``."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +133,7 @@ def run_in_parallel(
     ``hurried`` says so, the rest of the round is not waited for. While the ``clock`` is paused, workers stand still.
     """
     clock = Clock() if clock is None else clock
-    if "fork" not in multiprocessing.get_all_start_methods():
-        raise InputError("several workers need an operating system that can fork processes.")
+    method = start_method()
     if multiprocessing.current_process().daemon:
         raise InputError("several workers cannot be started by a daemonic process; search on one core there.")
     if parts_of(setup, len(seeds)) > 1:
@@ -135,29 +141,67 @@ def run_in_parallel(
         setup = replace(setup, keeps_limit=True)
     # What searches hold in common is made once, and shared.
     new_state(setup.instance, 0, quota=setup.quotas[1])
-    context = multiprocessing.get_context("fork")
+    context: Any = multiprocessing.get_context(method)
+    anew = method == "spawn"
+    if anew:
+        packed = _packed(setup)
+        memory = clock.memory_for(context)
+        # What they load first is no time of the search.
+        clock.pause()
     connections: list[Connection] = []
     processes = []
     try:
         for seed in seeds:
             own, other = context.Pipe()
             connections.append(own)
-            given = (other, [*connections], setup, seed, begin, clock, os.getpid())
-            process = context.Process(target=_work, args=given, daemon=True)
+            if anew:
+                process = context.Process(target=_work_anew, args=(other, packed, seed, begin, memory, os.getpid()))
+            else:
+                given = (other, [*connections], setup, seed, begin, clock, os.getpid())
+                process = context.Process(target=_work, args=given)
+            process.daemon = True
             try:
-                process.start()
+                with interrupts_blocked() if anew else nullcontext():
+                    process.start()
             except OSError as error:
                 raise InputError(f"a worker cannot be started ({error.strerror or error}).") from None
             processes.append(process)
             other.close()
         generator = np.random.default_rng(seeds[0].spawn(1)[0])
-        return _Coordinator(setup, connections, generator, watch, tell_best, hurried).run()
+        coordinator = _Coordinator(setup, connections, generator, watch, tell_best, hurried)
+        if anew:
+            coordinator.await_all()
+            clock.resume()
+        return coordinator.run()
     finally:
         for connection in connections:
             connection.close()
         for process in processes:
             process.kill()
             process.join()
+
+
+def start_method() -> str:
+    """Return how processes begin: forked where that is safe, as on Linux, and elsewhere started anew (``spawn``)."""
+    known = multiprocessing.get_all_start_methods()
+    chosen = os.environ.get(START) or ("fork" if "fork" in known and sys.platform != "darwin" else "spawn")
+    if chosen not in ("fork", "spawn") or chosen not in known:
+        raise InputError(f"{START}={chosen}: processes cannot begin so here; choose spawn, or fork where there is one.")
+    return chosen
+
+
+def _packed(setup: Setup) -> tuple[list[str], list[str], bytes]:
+    """Return a setup for processes that are started anew: files and modules to load first, then itself."""
+    modules = {entry.function.__module__ for entry in setup.portfolio.operators}
+    try:
+        # Files of a user's own are run there, and what the program itself defines is there by then.
+        known = [name for name in modules if not name.startswith(("neuralns_user_", "__"))]
+        return user_files(), sorted(known), pickle.dumps(setup)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"several workers are started anew here, and something of this search cannot be sent to them ({error}); "
+            "define it at the top of a module, or search on one core."
+        ) from None
 
 
 class _Coordinator:
@@ -185,6 +229,16 @@ class _Coordinator:
         # Rounds gone by, of as many as a run has if all are like this one.
         self.place = 0
         self.told: tuple[int, int, float] | None = None
+
+    def await_all(self) -> None:
+        """Wait until every search is ready to begin, or gone."""
+        while not self.present <= self.latest.keys():
+            self._receive()
+        if not self.latest:
+            raise InputError(
+                "all worker processes ended as soon as they were started; a program that starts workers anew calls "
+                "solve under 'if __name__ == \"__main__\":'."
+            )
 
     def run(self) -> tuple[Solution, list[Message], str | GivenUpError]:
         ended: str | None = None
@@ -446,6 +500,29 @@ def _work(
             _search(connection, setup, seed, begin, clock, coordinator)
         except NeuralnsError as error:
             connection.send(("error", error))
+
+
+def _work_anew(
+    connection: Connection,
+    packed: tuple[Sequence[str], Sequence[str], bytes],
+    seed: np.random.SeedSequence,
+    begin: float,
+    memory: Any,
+    coordinator: int,
+) -> None:
+    """Load what a setup needs in a process that was started anew, and search."""
+    files, modules, content = packed
+    try:
+        for file in files:
+            run_python_file(file)
+        for module in modules:
+            importlib.import_module(module)
+        setup = pickle.loads(content)
+        prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop, setup.instance)
+    except NeuralnsError as error:
+        connection.send(("error", error))
+        return
+    _work(connection, [], setup, seed, begin, Clock(memory), coordinator)
 
 
 def _search(

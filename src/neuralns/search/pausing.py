@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import mmap
 import time
+from multiprocessing.context import BaseContext
+from typing import Any
 
 import numpy as np
 
 
 class Clock:
-    """Seconds that go on, unless it is paused; processes forked from this one share it.
+    """Seconds that go on, unless it is paused; processes forked from this one share it (others: see `memory_for`).
 
     >>> clock = Clock()
     >>> clock.pause()
@@ -17,9 +19,15 @@ class Clock:
     (True, True)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Any = None) -> None:
         # When it was paused, 0 if it is not, and the seconds that it has stood still before.
-        self._shared = np.frombuffer(mmap.mmap(-1, 16), np.float64)
+        self._shared = np.frombuffer(mmap.mmap(-1, 16) if memory is None else memory, np.float64)
+
+    def memory_for(self, context: BaseContext) -> Any:
+        """Return memory for processes that are started anew to make the same clock of."""
+        memory = context.RawArray("d", self._shared.tolist())
+        self._shared = np.frombuffer(memory, np.float64)
+        return memory
 
     def __call__(self) -> float:
         """Return what it shows."""

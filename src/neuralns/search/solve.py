@@ -21,7 +21,7 @@ from neuralns.routes.transfer import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.course_log import CourseLog
-from neuralns.search.interrupt import Interrupts
+from neuralns.search.interrupt import END, RETURN, Interrupts, check_on_sigterm
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.pausing import Clock
 from neuralns.search.result import OperatorUse, Result, Trace
@@ -62,6 +62,7 @@ def solve(
     callbacks: Iterable[Callback] = (),
     on_best: OnBest | None = None,
     clock: Clock | None = None,
+    on_sigterm: str = END,
 ) -> Result:
     """Search for short routes by adaptive large neighbourhood search.
 
@@ -71,7 +72,7 @@ def solve(
         An instance, or the file or bundled name to read it from.
     stop
         When to end: `MaxTime`, `MaxIterations`, `NoImprovement`, `TargetCost`, combined with ``|``, or a number
-        of seconds; 10 s by default. Ctrl-C and SIGTERM end the search as well; the best solution so far is returned.
+        of seconds; 10 s by default. Ctrl-C ends the search as well; the best solution so far is returned.
         So it is, with a warning, if an operator, a selector or a rule of your own fails, or gives no answer: when the
         time is over, when a signal has come, or for a minute.
     time
@@ -108,6 +109,9 @@ def solve(
         of some 50 ms. With several workers it is called for those that the workers tell of, some ten times a second.
     clock
         The clock that counts the time: one that is paused in a callback stops the search until it goes on.
+    on_sigterm
+        What SIGTERM does: ``end`` leaves it alone, so that it ends the program with its workers, or does what the
+        program has it do; with ``return`` it ends the search as Ctrl-C does, and ``stopped_by`` says ``SIGTERM``.
 
     The logger ``neuralns`` is told of the course of a search, in at most a dozen lines of level INFO.
 
@@ -147,6 +151,8 @@ def solve(
         raise InputError(f"number of workers {workers!r} must be a whole number of at least 1.")
     if workers > MOST_WORKERS:
         raise InputError(f"number of workers {workers!s:.20} is too large; at most {MOST_WORKERS} are possible.")
+    check_on_sigterm(on_sigterm)
+    sigterm = on_sigterm == RETURN
     if selector == AUTO:
         # A search that begins with good routes is another thing than those that the controller was trained on.
         chosen = workers > 1 or fewest or not (isinstance(initial, str) and initial == "savings")
@@ -162,8 +168,8 @@ def solve(
     if selector == "best-fixed":
         choices = portfolio_of(portfolio, None, instance)
         share = TRIALS_SHARE / (len(choices.destroys) * len(choices.repairs))
-        trials = Trials([instance], choices, stop, share, scale, initial, acceptance)
-        with Interrupts() as interrupts:
+        trials = Trials([instance], choices, stop, share, scale, initial, acceptance, sigterm=sigterm)
+        with Interrupts(sigterm=sigterm) as interrupts:
             try:
                 selector = trials.best_fixed()
             except GivenUpError as error:
@@ -184,7 +190,7 @@ def solve(
 
     start_seed, *search_seeds = np.random.SeedSequence(int(seed)).spawn(1 + workers)
     prepare(operators, selector, acceptance, stop, instance)
-    with Interrupts() as interrupts:
+    with Interrupts(sigterm=sigterm) as interrupts:
         clock = Clock() if clock is None else clock
         begin = clock()
         setup = watch_start(

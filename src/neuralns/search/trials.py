@@ -41,6 +41,8 @@ class Trials:
     initial: Start = "savings"
     acceptance: Acceptance | None = None
     workers: int = 1
+    sigterm: bool = False
+    """Whether SIGTERM ends them as Ctrl-C does."""
     found: list[Solution] = field(default_factory=list, compare=False)
     """The best solution of each trial that has ended."""
 
@@ -52,7 +54,7 @@ class Trials:
         """
         pairs = fixed_pairs(self.portfolio)
         trials = [(pair, instance) for pair in pairs for instance in self.instances]
-        with Interrupts(patient=True) as interrupts, ThreadPoolExecutor(self.workers) as pool:
+        with Interrupts(patient=True, sigterm=self.sigterm) as interrupts, ThreadPoolExecutor(self.workers) as pool:
             found = list(pool.map(lambda trial: self._cost(*trial), trials))
         if interrupts.caught is not None:
             signal.raise_signal(signal.Signals[interrupts.caught])

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 
-from neuralns.studio.children import Child, Nurse
+from neuralns.studio.children import Child, Parent
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import Facts
 
@@ -27,7 +27,7 @@ class RefusedError(Exception):
         self.status, self.sentence, self.headers = status, sentence, headers
 
 
-async def begin(nurse: Nurse, order: Facts, body: bytes, limits: Limits) -> Child:
+async def begin(nurse: Parent, order: Facts, body: bytes, limits: Limits) -> Child:
     """Return a new child with its order, and the request that belongs to it."""
     child = await nurse.child()
     child.send(order | {"bytes": len(body), "limits": asdict(limits)}, body)
@@ -61,7 +61,7 @@ def drop(child: Child) -> None:
 class Makers:
     """Processes that make or read one thing each; few at a time, others wait."""
 
-    def __init__(self, nurse: Nurse) -> None:
+    def __init__(self, nurse: Parent) -> None:
         self._nurse, self._turns, self._asked = nurse, asyncio.Semaphore(MAKERS), 0
 
     async def make(

@@ -15,7 +15,7 @@ from typing import Any
 from neuralns.errors import InputError, InputWarning
 from neuralns.search.solve import TRIALS_SHARE
 from neuralns.studio.asking import Makers, RefusedError, begin, first
-from neuralns.studio.children import Child, Nurse
+from neuralns.studio.children import Child, new_parent
 from neuralns.studio.limits import Limits
 from neuralns.studio.record import DONE, FAILED, PAUSED, RUNNING, STOPPED, WAITING, Facts, Job, path_of, read_job
 
@@ -39,7 +39,7 @@ class Jobs:
 
     def __init__(self, limits: Limits, folder: Path | None = None) -> None:
         self.limits, self.folder = limits, folder
-        self.nurse = Nurse()
+        self.nurse = new_parent()
         self._jobs: dict[str, Job] = {}
         self._line: list[Job] = []
         self._running: set[Job] = set()

@@ -10,6 +10,9 @@ import socket
 import zlib
 from typing import Any
 
+SECRET_BYTES = 32
+"""Bytes that a process which was started anew tells the server first, so that it is known for the one."""
+
 
 def packed(text: str) -> str:
     """Return a long text as a child sends it, which the server need not read.

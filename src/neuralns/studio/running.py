@@ -37,8 +37,6 @@ def run_server(
 
     Anybody on the network can reach a server on another host than this machine's own, so it needs a token.
     """
-    if not hasattr(os, "fork"):
-        raise InputError("the server needs an operating system that can fork processes.")
     try:
         import uvicorn
 

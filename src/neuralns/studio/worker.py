@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import socket
+import sys
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -23,7 +24,8 @@ from neuralns.studio.describe import describe_instance, describe_solution, numbe
 from neuralns.studio.downloads import make_download
 from neuralns.studio.episodes import play_episode
 from neuralns.studio.limits import Limits
-from neuralns.studio.line import Line, packed
+from neuralns.studio.line import SECRET_BYTES, Line, packed
+from neuralns.studio.nursery import end_with
 from neuralns.studio.request import Options, Request, TooLargeError, UnreadableError, change_options, read_request
 from neuralns.studio.teller import Teller
 from neuralns.studio.vroom import read_vroom_request, with_geometry
@@ -37,7 +39,7 @@ def work(connection: socket.socket) -> None:
     limits = Limits(**order["limits"])
     # No name that a client gives is a file here.
     os.chdir("/")
-    resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
+    _limit_memory(limits.memory)
     try:
         with warnings.catch_warnings(record=True) as notes:
             warnings.simplefilter("always")
@@ -47,6 +49,14 @@ def work(connection: socket.socket) -> None:
         line.send("refused", error=_sentence(error, order["task"]), status=status)
     except MemoryError:
         line.send("refused", error="the memory that this server allows is not enough for that.", status=413)
+
+
+def _limit_memory(most: int) -> None:
+    """Allow this process so many bytes, where the system can do that."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def _solve(line: Line, order: dict[str, Any], body: bytes, limits: Limits, notes: list[Any]) -> None:
@@ -159,3 +169,16 @@ def _episode(line: Line, order: dict[str, Any], body: bytes, limits: Limits, not
 
 
 _TASKS = {"solve": _solve, "vroom": _solve, "make": _make, "episode": _episode}
+
+
+def main(port: int, server: int) -> None:
+    """Do the work of a server that listens on a port of this machine; what it sent to stdin says that it is ours."""
+    end_with(server)
+    secret = sys.stdin.buffer.read(SECRET_BYTES)
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(secret)
+    work(connection)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

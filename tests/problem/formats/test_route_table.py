@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +40,17 @@ def test_routes_are_written_with_their_times_and_read_again(tmp_path: Path) -> N
     assert read_solution(TIMED, path) == solution
     assert is_own_solution(path)
     check_solution_path(path)
+
+
+def test_names_that_begin_as_a_formula_are_text_in_spreadsheets_and_are_read_again(tmp_path: Path) -> None:
+    names = ("-depot", "=HYPERLINK(1)", "'+49 30", "-7")
+    instance = replace(TIMED, names=names, fleet=(VehicleType(10, name="@van"), VehicleType(8, name="van")))
+    path, solution = tmp_path / "routes.csv", Solution(instance, [[1, 2]], [0])
+    write_solution(solution, path)
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [row["name"] for row in rows] == ["'-depot", "'=HYPERLINK(1)", "''+49 30", "'-depot", "-7"]
+    assert [row["vehicle"] for row in rows] == ["'@van"] * 4 + [""]
+    assert read_solution(instance, path) == solution
 
 
 def test_an_instance_without_times_and_names_has_numbers_only(tmp_path: Path) -> None:

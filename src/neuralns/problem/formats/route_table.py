@@ -11,7 +11,16 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.distances import Floats
-from neuralns.problem.formats.sheet import Columns, Sheet, column_name, numbered, of_number, separator_of
+from neuralns.problem.formats.sheet import (
+    Columns,
+    Sheet,
+    cell_text,
+    column_name,
+    numbered,
+    of_number,
+    separator_of,
+    text_cell,
+)  # fmt: skip
 from neuralns.problem.formats.text import FilePath
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
@@ -43,7 +52,8 @@ def is_own_route_table(text: str) -> bool:
 def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
     """Read routes by the names and numbers of their stops; times and loads follow from the instance.
 
-    The type of a route's vehicle stands in any of its rows; types that are not given are those that cost least.
+    Names are as `text_cell` writes them. The type of a route's vehicle stands in any of its rows; types that are not
+    given are those that cost least.
     """
     sheet = Sheet(path, text, COLUMNS, (), ())
     nodes = {instance.label(node): node for node in range(len(instance.demands))}
@@ -51,7 +61,8 @@ def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
     routes: dict[str, list[tuple[float, int]]] = {}
     vehicles: dict[str, int] = {}
     for index in range(len(sheet)):
-        route, name, vehicle = (sheet.text(index, column) for column in ("route", "name", "vehicle"))
+        route = sheet.text(index, "route")
+        name, vehicle = (cell_text(sheet.text(index, column)) for column in ("name", "vehicle"))
         if not route or route in (UNSERVED, SKIPPED):
             continue
         if name not in nodes:
@@ -76,7 +87,7 @@ def route_table_text(solution: Solution) -> str:
     """Return the text of a table of routes, each from its depot and back to it, and of who is not served.
 
     Times are as the instance's clock shows them, to the minute; they are left out where the instance has none. The load
-    is what is on the vehicle when it leaves.
+    is what is on the vehicle when it leaves. Names that begin as a formula have an apostrophe before them.
     """
     instance, text = solution.instance, io.StringIO()
     labels, places = _type_labels(instance), range(1, instance.dimensions + 1)
@@ -88,6 +99,10 @@ def route_table_text(solution: Solution) -> str:
     columns = ["route", *["vehicle"] * vehicles, "stop", "name", "arrival", "departure", *moved * amounts, *loads]
     table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     table.writeheader()
+
+    def label(node: int) -> str:
+        return text_cell(instance.label(node))
+
     has_times = instance.timed or instance.durations is not None or instance.service is not None
 
     def at(time: float) -> str:
@@ -102,22 +117,22 @@ def route_table_text(solution: Solution) -> str:
         return np.concatenate([down[node] + np.maximum(-shipped, 0), up[node] + np.maximum(shipped, 0)])
 
     for number, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
-        which = {"route": number, "vehicle": labels[kind]}
+        which = {"route": number, "vehicle": text_cell(labels[kind])}
         if plan.start is not None:
-            first = {"stop": 0, "name": instance.label(plan.start), "departure": at(plan.departure)}
+            first = {"stop": 0, "name": label(plan.start), "departure": at(plan.departure)}
             table.writerow({**which, **first, **numbers(loads, plan.loads)})
         for place, stop in enumerate(plan.stops, 1):
-            here = {"stop": place, "name": instance.label(stop.node)}
+            here = {"stop": place, "name": label(stop.node)}
             times = {"arrival": at(stop.arrival), "departure": at(stop.departure)}
             goods = {**numbers(moved, at_stop(stop.node).tolist()), **numbers(loads, stop.loads)}
             table.writerow({**which, **here, **times, **goods})
         if plan.end is not None:
-            last = {"stop": len(plan.stops) + 1, "name": instance.label(plan.end), "arrival": at(plan.arrival)}
+            last = {"stop": len(plan.stops) + 1, "name": label(plan.end), "arrival": at(plan.arrival)}
             table.writerow({**which, **last, **numbers(loads, plan.stops[-1].loads)})
     for customer in solution.unserved:
-        table.writerow({"route": UNSERVED, "name": instance.label(customer)})
+        table.writerow({"route": UNSERVED, "name": label(customer)})
     for customer in sorted({*solution.skipped} - {*solution.unserved}):
-        table.writerow({"route": SKIPPED, "name": instance.label(customer)})
+        table.writerow({"route": SKIPPED, "name": label(customer)})
     return text.getvalue()
 
 

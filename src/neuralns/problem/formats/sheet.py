@@ -43,6 +43,7 @@ HARMLESS = (
 MOST = 9
 """So many columns of a kind there may be: ``capacity``, ``capacity 2`` ... ``capacity 9``."""
 YES, NO = ("yes", "y", "true", "1", "x"), ("", "no", "n", "false", "0")
+_NUMBER = r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?"
 _UNITS = r"\s*[(\[](min|mins|minutes|km|kilometres|hh:mm|hh:mm:ss)[)\]]\s*$"
 
 
@@ -102,6 +103,28 @@ def as_file(name: str, table: Any) -> FilePath:
 
 def _says_something(labels: Sequence[object]) -> bool:
     return not all(isinstance(each, int | np.integer) for each in labels)
+
+
+def text_cell(text: str) -> str:
+    """Return a text as a cell that no spreadsheet takes for a formula: those that begin as one have ``'`` before them.
+
+    Numbers stay as they are. `cell_text` gives the text back.
+
+    >>> text_cell("=1+1"), text_cell("-5"), text_cell("Main St. 5"), cell_text(text_cell("'=x"))
+    ("'=1+1", '-5', 'Main St. 5', "'=x")
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def cell_text(cell: str) -> str:
+    """Return the text of a cell that `text_cell` made."""
+    return cell[1:] if cell.startswith("'") and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    """Tell whether a text begins as a formula, those left out that we have put before it, or that were there."""
+    plain = text.lstrip("'")
+    return plain.startswith(("=", "+", "-", "@", "\t", "\r")) and not re.fullmatch(_NUMBER, plain)
 
 
 def cells(path: FilePath, text: str | None = None) -> list[tuple[int, list[str]]]:
