@@ -1,0 +1,173 @@
+"""Random instances of every kind, solved, and their plans judged by `fuzz.checker`, which shares nothing with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz.checker import Problem, Verdict, near, plan_of
+from fuzz.instances import rich
+from neuralns import InputError, Instance, MaxIterations, Result, Solution, read, solve, write_solution
+from neuralns.problem.route_cost import RouteCost, named_cost
+
+SUBOPTIMAL = "not the best plan"
+"""Said of a plan that keeps all rules and costs more than the best one."""
+REFUSED = "refused"
+BRIEF, LONG = 1000, 20_000
+"""Iterations that a tiny instance gets first, and where those do not find the best plan."""
+CHANGES = 8
+
+
+def make_rich(rng: np.random.Generator) -> bytes:
+    """An instance of any size up to 20 customers, and how to solve it."""
+    data = rich(rng, 1, int(rng.choice([4, 9, 20])))
+    portfolio = "paper,modern-all" if rng.random() < 0.3 else None
+    asked = {"instance": data, "seed": int(rng.integers(2**31)), "iterations": int(rng.choice([0, 20, 200]))}
+    return json.dumps({**asked, "portfolio": portfolio}).encode()
+
+
+def make_tiny(rng: np.random.Generator) -> bytes:
+    """An instance of so few stops that all plans can be tried."""
+    data = rich(rng, 1, int(rng.choice([4, 5, 6, 7, 8], p=[0.3, 0.34, 0.3, 0.05, 0.01])))
+    return json.dumps({"instance": data, "seed": int(rng.integers(2**31))}).encode()
+
+
+def check_rich(content: bytes, file: Path) -> str | None:
+    """Solve an instance in brief; judge its plan, and others that are made of it by accidents."""
+    asked = json.loads(content)
+    found = _solved(asked["instance"], file, asked["seed"], asked["iterations"], asked["portfolio"])
+    if isinstance(found, str):
+        return found
+    problem, result = found
+    rng = np.random.default_rng(asked["seed"])
+    for _ in range(CHANGES):
+        _compare(problem, *changed_plan(rng, problem, result.routes, result.best.vehicles), result.best.instance)
+    return None
+
+
+def check_tiny(content: bytes, file: Path) -> str | None:
+    """Solve an instance of a few stops, and try all plans: none may be dearer than that which was found."""
+    asked = json.loads(content)
+    best: tuple[int, float] | None = None
+    for iterations in (BRIEF, LONG):
+        found = _solved(asked["instance"], file, asked["seed"], iterations)
+        if isinstance(found, str):
+            return found
+        problem, result = found
+        if best is None:
+            unserved, cost, routes, kinds = problem.optimum()
+            best = unserved, cost
+            _compare(problem, routes, kinds, result.best.instance)
+        verdict = problem.judge(result.routes, result.best.vehicles)
+        missing = problem.requests_unserved(verdict)
+        assert missing >= best[0], f"{missing} requests are unserved, but {best[0]} by trying all plans"
+        if missing == best[0]:
+            assert verdict.cost > best[1] or near(verdict.cost, best[1]), (
+                f"cost {verdict.cost} is below {best[1]}, the least of all plans"
+            )
+            if near(verdict.cost, best[1]):
+                return None
+    return SUBOPTIMAL
+
+
+def _solved(
+    data: dict[str, Any], file: Path, seed: int, iterations: int, portfolio: str | None = None
+) -> tuple[Problem, Result] | str:
+    """Return the problem and what the package finds, judged; or that it refuses it."""
+    file = file.with_suffix(".json")
+    file.write_text(json.dumps(data), encoding="utf-8")
+    problem = Problem(data)
+    try:
+        instance = _with_known_costs(read(file))
+        result = solve(instance, MaxIterations(iterations), seed=seed, portfolio=portfolio)
+    except InputError as error:
+        _check_refusal(problem, str(error))
+        return REFUSED
+    plan = file.with_name("plan.json")
+    write_solution(result.best, plan)
+    stated = json.loads(plan.read_text(encoding="utf-8"))
+    routes, kinds = plan_of(data, stated)
+    verdict = problem.judge(routes, kinds)
+    assert verdict.broken == [], f"the plan {routes} of vehicles {kinds} breaks rules: {verdict.broken}"
+    assert near(verdict.cost, stated["cost"]), f"the plan says {stated['cost']}, but costs {verdict.cost}"
+    assert near(verdict.cost, result.cost), f"the search says {result.cost}, but the plan costs {verdict.cost}"
+    _compare(problem, routes, kinds, instance)
+    return problem, result
+
+
+def _check_refusal(problem: Problem, sentence: str) -> None:
+    """Have nobody be served by a vehicle alone where it is said that nobody can be."""
+    assert sentence.endswith("."), sentence
+    if "no customer can be served" in sentence:
+        pairs = {pickup: delivery for pickup, delivery, _ in problem.shipments}
+        lone = [node for node in range(1, problem.customers + 1) if node not in problem.delivered_for]
+        for node in lone:
+            route = [node, *([pairs[node]] if node in pairs else [])]
+            for number, kind in enumerate(problem.kinds):
+                served = kind.available != 0 and not problem.judge([route], [number]).broken
+                assert not served, f"{route} can be served, though it is said: {sentence}"
+
+
+@cache
+def _known_cost(name: str, parameters: str) -> RouteCost:
+    return named_cost(name, json.loads(parameters))
+
+
+def _with_known_costs(instance: Instance) -> Instance:
+    """Return an instance with costs that are compiled once for all that have the same."""
+    if instance.route_costs is None:
+        return instance
+    costs = (_known_cost(cost.name, json.dumps(cost.parameters)) for cost in instance.route_costs)
+    return replace(instance, route_costs=tuple(costs))
+
+
+def _compare(problem: Problem, routes: Sequence[Sequence[int]], kinds: Sequence[int], instance: Instance) -> None:
+    """Have the package and the checker say the same of a plan."""
+    verdict: Verdict = problem.judge([list(route) for route in routes], list(kinds))
+    said = Solution(instance, routes, kinds)
+    broken, what = said.broken_rules(), f"plan {routes} of vehicles {kinds}"
+    assert bool(broken) == bool(verdict.broken), f"{what}: {broken} is said, but found is {verdict.broken}"
+    if not broken:
+        assert near(said.cost, verdict.cost), f"{what}: cost {said.cost} is said, but found is {verdict.cost}"
+        assert list(said.unserved) == verdict.unserved, f"{what}: unserved {said.unserved}, not {verdict.unserved}"
+        assert list(said.skipped) == verdict.skipped, f"{what}: skipped {said.skipped}, not {verdict.skipped}"
+
+
+def changed_plan(
+    rng: np.random.Generator, problem: Problem, routes: Sequence[Sequence[int]], kinds: Sequence[int]
+) -> tuple[list[list[int]], list[int]]:
+    """A plan after an accident or two: stops lost, moved, repeated or swapped, other vehicles, routes joined."""
+    plan, vehicles = [list(route) for route in routes], list(kinds)
+    for _ in range(rng.integers(1, 3)):
+        if not plan:
+            plan, vehicles = [[int(rng.integers(1, problem.customers + 1))]], [0]
+        one, two = (int(place) for place in rng.integers(0, len(plan), 2))
+        at, to = int(rng.integers(len(plan[one]))), int(rng.integers(len(plan[two])))
+        match rng.integers(8):
+            case 0:
+                plan[one].pop(at)
+            case 1:
+                plan[two].insert(to, plan[one].pop(at))
+            case 2:
+                plan[one][at], plan[two][to] = plan[two][to], plan[one][at]
+            case 3:
+                vehicles[one] = int(rng.integers(len(problem.kinds)))
+            case 4:
+                plan.append([plan[one].pop(at)])
+                vehicles.append(int(rng.integers(len(problem.kinds))))
+            case 5:
+                plan[one].insert(at, int(rng.integers(1, problem.customers + 1)))
+            case 6 if one != two:
+                plan[one] += plan[two]
+                plan[two] = []
+            case _:
+                plan[one].reverse()
+        kept = [place for place, route in enumerate(plan) if route]
+        plan, vehicles = [plan[place] for place in kept], [vehicles[place] for place in kept]
+    return plan, vehicles
