@@ -20,7 +20,7 @@ import numpy as np
 
 import texts
 from commands import invoke
-from fuzz import forms, solving
+from fuzz import accidents, forms, service, solving
 from fuzz.damage import ODD, damaged_text, flipped
 from fuzz.outside import complaints, cost
 from neuralns import (
@@ -57,13 +57,15 @@ class Driver:
     """How inputs of a kind are made and checked; a check may use a file of its own, and the folder of it.
 
     What a check returns is counted, and is no finding: that an instance was refused, or not solved to the optimum.
-    ``batch`` is how many inputs are tried in a row, and ``quick`` how many by the ordinary tests.
+    ``batch`` is how many inputs are tried in a row, ``quick`` how many by the ordinary tests, and ``share`` how much
+    time it gets, compared with others.
     """
 
     make: Callable[[np.random.Generator], bytes]
     check: Callable[[bytes, Path], str | None]
     batch: int = 20
     quick: int = 40
+    share: float = 1.0
 
 
 MOST_MEMORY = 400 << 20
@@ -474,8 +476,13 @@ DRIVERS = {
     "journal-jobs": Driver(partial(damaged_text, text=forms.jobs_text()), _check_jobs),
     "journal-controller": Driver(partial(damaged_text, text=forms.CONTROLLER_TEXT), _check_controller_log),
     "command": Driver(_make_command, _check_command),
-    "rich": Driver(solving.make_rich, solving.check_rich),
-    "tiny": Driver(solving.make_tiny, solving.check_tiny),
+    "rich": Driver(solving.make_rich, solving.check_rich, share=4.0),
+    "tiny": Driver(solving.make_tiny, solving.check_tiny, share=4.0),
+    "disk": Driver(accidents.make_disk, accidents.check_disk, 5, 15),
+    "service": Driver(service.make_request, service.check_request, 5, 8),
+    "kill-service": Driver(service.make_kill, service.check_kill, 1, 2),
+    "kill-workers": Driver(accidents.make_workers, accidents.check_workers, 1, 1),
+    "kill-batch": Driver(accidents.make_batch, accidents.check_batch, 1, 1),
 }
 
 
@@ -504,3 +511,4 @@ def _memory() -> int:
 
 def close() -> None:
     """End what drivers have started."""
+    service.close()

@@ -14,7 +14,6 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -49,10 +48,14 @@ def main() -> int:
 def _run(names: list[str], seed: int, seconds: float, most: int | None, folder: Path) -> int:
     begin = told = time.monotonic()
     tried: Counter[str] = Counter()
+    spent = dict.fromkeys(names, 0.0)
     said: Counter[tuple[str, str]] = Counter()
     failed: list[tuple[str, int]] = []
     with tempfile.TemporaryDirectory() as scratch:
-        for name in cycle(names):
+        while True:
+            # The one that has had the least time of its share.
+            name = min(names, key=lambda each: spent[each] / DRIVERS[each].share)
+            started = time.monotonic()
             for _ in range(DRIVERS[name].batch):
                 found = _try(name, seed, folder, Path(scratch, "input"))
                 tried[name] += 1
@@ -66,6 +69,7 @@ def _run(names: list[str], seed: int, seconds: float, most: int | None, folder: 
                 if most is not None and tried.total() >= most:
                     break
             now = time.monotonic()
+            spent[name] += now - started
             if now - told > TELL_SECONDS:
                 told = now
                 print(f"{now - begin:.0f} s  {tried.total()} inputs  {len(failed)} failed  ({name})", flush=True)

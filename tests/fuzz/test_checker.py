@@ -15,6 +15,7 @@ import pytest
 from fuzz import checker, solving
 from fuzz.checker import Problem, near
 from fuzz.instances import rich
+from neuralns import write_solution
 
 SQUARE: dict[str, Any] = {
     "coordinates": [[0, 0], [0, 3], [4, 3], [4, 0], [8, 0]],
@@ -147,10 +148,8 @@ def test_accidents_make_most_plans_wrong() -> None:
 
 @pytest.mark.parametrize("damage", ["cost", "stop", "order"])
 def test_an_engine_that_errs_is_found_out(damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = solving.write_solution
-
     def write(solution: Any, path: Path) -> None:
-        right(solution, path)
+        write_solution(solution, path)
         plan = json.loads(path.read_text(encoding="utf-8"))
         if damage == "cost":
             plan["cost"] *= 1.001
