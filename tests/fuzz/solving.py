@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +13,20 @@ from typing import Any
 import numpy as np
 
 from fuzz.checker import Problem, Verdict, near, plan_of
+from fuzz.damage import changed_json
 from fuzz.instances import rich
-from neuralns import InputError, Instance, MaxIterations, Result, Solution, read, solve, write_solution
+from neuralns import (
+    InputError,
+    Instance,
+    MaxIterations,
+    Result,
+    Solution,
+    read,
+    read_solution,
+    solve,
+    write_instance,
+    write_solution,
+)
 from neuralns.problem.route_cost import RouteCost, named_cost
 
 SUBOPTIMAL = "not the best plan"
@@ -38,6 +51,27 @@ def make_tiny(rng: np.random.Generator) -> bytes:
     return json.dumps({"instance": data, "seed": int(rng.integers(2**31))}).encode()
 
 
+def make_changed(rng: np.random.Generator) -> bytes:
+    """An instance of which some places say something else."""
+    asked = json.loads(make_rich(rng))
+    head = {key: asked["instance"].pop(key) for key in ("format", "version")}
+    changed_json(rng, asked["instance"])
+    return json.dumps({**asked, "iterations": 20, "instance": {**head, **asked["instance"]}}).encode()
+
+
+def check_changed(content: bytes, file: Path) -> str | None:
+    """Have an instance be refused in a sentence, or be what it says."""
+    asked = json.loads(content)
+    file = file.with_suffix(".json")
+    file.write_text(json.dumps(asked["instance"]), encoding="utf-8")
+    try:
+        read(file)
+    except InputError as error:
+        _check_refusal(None, str(error))
+        return REFUSED
+    return check_rich(content, file)
+
+
 def check_rich(content: bytes, file: Path) -> str | None:
     """Solve an instance in brief; judge its plan, and others that are made of it by accidents."""
     asked = json.loads(content)
@@ -45,6 +79,7 @@ def check_rich(content: bytes, file: Path) -> str | None:
     if isinstance(found, str):
         return found
     problem, result = found
+    _check_forms(problem, result.best, file)
     rng = np.random.default_rng(asked["seed"])
     for _ in range(CHANGES):
         _compare(problem, *changed_plan(rng, problem, result.routes, result.best.vehicles), result.best.instance)
@@ -101,10 +136,10 @@ def _solved(
     return problem, result
 
 
-def _check_refusal(problem: Problem, sentence: str) -> None:
+def _check_refusal(problem: Problem | None, sentence: str) -> None:
     """Have nobody be served by a vehicle alone where it is said that nobody can be."""
-    assert sentence.endswith("."), sentence
-    if "no customer can be served" in sentence:
+    assert sentence.endswith((".", "?")), sentence
+    if "no customer can be served" in sentence and problem is not None:
         pairs = {pickup: delivery for pickup, delivery, _ in problem.shipments}
         lone = [node for node in range(1, problem.customers + 1) if node not in problem.delivered_for]
         for node in lone:
@@ -112,6 +147,32 @@ def _check_refusal(problem: Problem, sentence: str) -> None:
             for number, kind in enumerate(problem.kinds):
                 served = kind.available != 0 and not problem.judge([route], [number]).broken
                 assert not served, f"{route} can be served, though it is said: {sentence}"
+
+
+def _check_forms(problem: Problem, solution: Solution, file: Path) -> None:
+    """Have every form that takes an instance, or a plan, give it back."""
+    instance, routes = solution.instance, [list(route) for route in solution.routes]
+    written = file.with_name("written.json")
+    write_instance(instance, written)
+    again = Problem(json.loads(written.read_text(encoding="utf-8"))).judge(routes, solution.vehicles)
+    assert again == problem.judge(routes, solution.vehicles), "its JSON says something else"
+    written = file.with_name("written.vrp")
+    with suppress(InputError):
+        write_instance(instance, written)
+        other = read(written, rounding=instance.rounding)
+        # Vehicles that are alike are one type there, and types are in another order.
+        assert near(Solution(other, routes).cost, Solution(instance, routes).cost), "its VRPLIB says something else"
+    for suffix in (".json", ".csv", ".sol"):
+        plan = file.with_name(f"plan{suffix}")
+        try:
+            write_solution(solution, plan)
+        except InputError as error:
+            _check_refusal(None, str(error))
+            continue
+        back = read_solution(instance, plan)
+        pairs = zip((solution, back), (solution.vehicles, back.vehicles), strict=True)
+        one, two = (sorted(zip(each.routes, kinds, strict=True)) for each, kinds in pairs)
+        assert one == two or (suffix == ".sol" and near(back.cost, solution.cost)), f"{suffix}: {one} is {two}"
 
 
 @cache
