@@ -59,6 +59,17 @@ def as_amounts(given: Any) -> Amounts:
     return [float(each) for each in given] if isinstance(given, list) else [float(given)]
 
 
+def _table(given: list[Any], goods: int) -> Table:
+    """Amounts by node and good; those that are not stated are 0."""
+    rows = [as_amounts(each) for each in given]
+    assert all(len(row) <= goods or not any(row) for row in rows), "more goods than vehicles have room for"
+    return [(row + [0.0] * goods)[:goods] for row in rows]
+
+
+def _whole(given: Any) -> int | None:
+    return None if given is None else int(given)
+
+
 def _or_endless(given: Any) -> float:
     return math.inf if given is None else float(given)
 
@@ -89,16 +100,16 @@ class Problem:
         brought = stated.get("deliveries")
         if brought is None and "pickups" not in stated and "shipments" not in stated:
             brought = stated.get("demands")
-        self.brought = nothing if brought is None else [as_amounts(each) for each in brought]
-        self.fetched = [as_amounts(each) for each in stated["pickups"]] if "pickups" in stated else nothing
+        self.brought = nothing if brought is None else _table(brought, goods)
+        self.fetched = _table(stated["pickups"], goods) if "pickups" in stated else nothing
         self.goods = goods
         self.shipments = [
-            (each["pickup"], each["delivery"], as_amounts(each.get("amount", 0.0)))
+            (int(each["pickup"]), int(each["delivery"]), as_amounts(each.get("amount", 0.0)))
             for each in stated.get("shipments", ())
         ]
         self.shipped: dict[int, Amounts] = {}
         for pickup, delivery, amount in self.shipments:
-            self.shipped[pickup] = amount + [0.0] * (goods - len(amount))
+            (self.shipped[pickup],) = _table([amount], goods)
             self.shipped[delivery] = [-each for each in self.shipped[pickup]]
         self.delivered_for = {delivery: pickup for pickup, delivery, _ in self.shipments}
         single = stated.get("windows") or [[0.0, None]] * self.nodes
@@ -107,9 +118,11 @@ class Problem:
             sorted((float(opens), _or_endless(closes)) for opens, closes in (several.get(str(node)) or [span]))
             for node, span in enumerate(single)
         ]
-        self.service = stated.get("service") or [0.0] * self.nodes
-        self.release = stated.get("release") or [0.0] * self.nodes
-        self.groups = [(each["members"], each.get("required", True)) for each in stated.get("groups", ())]
+        self.service = [float(each) for each in stated.get("service") or [0.0] * self.nodes]
+        self.release = [float(each) for each in stated.get("release") or [0.0] * self.nodes]
+        self.groups = [
+            ([int(node) for node in each["members"]], each.get("required", True)) for each in stated.get("groups", ())
+        ]
         grouped = {node for members, _ in self.groups for node in members}
         prizes = [_or_endless(each) for each in stated.get("prizes") or [None] * self.nodes]
         self.prizes = [
@@ -135,15 +148,15 @@ class Problem:
             float(given.get("fixed_cost", 0.0)),
             float(given.get("distance_cost", 1.0)),
             float(given.get("duration_cost", 0.0)),
-            given.get("start", 0),
-            given.get("end", 0),
+            _whole(given.get("start", 0)),
+            _whole(given.get("end", 0)),
             -math.inf if begins is None else float(begins),
             _or_endless(ends),
             _or_endless(given.get("max_distance")),
             _or_endless(given.get("max_duration")),
             _or_endless(given.get("max_stops")),
             frozenset(given.get("skills", ())),
-            given.get("profile", 0),
+            int(given.get("profile", 0)),
         )
 
     # --- One route. ---------------------------------------------------------------------------------------------------
@@ -435,11 +448,12 @@ def _only_type(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _euclidean(points: list[list[float]]) -> Table:
-    return [[math.sqrt((x - to_x) ** 2 + (y - to_y) ** 2) for to_x, to_y in points] for x, y in points]
+    places = [(float(x), float(y)) for x, y in points]
+    return [[math.sqrt((x - to_x) ** 2 + (y - to_y) ** 2) for to_x, to_y in places] for x, y in places]
 
 
 def _all_rounded(table: Table, convention: str) -> Table:
-    return [[rounded(value, convention) for value in row] for row in table]
+    return [[rounded(float(value), convention) for value in row] for row in table]
 
 
 def _above(value: float, limit: float) -> bool:

@@ -132,6 +132,7 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"names": 5}, "names must be a list of texts"),
         ({"names": "abcd"}, "names must be a list of texts"),
         ({"names": ["a", "b"]}, "2 names do not fit 4 demands"),
+        ({"pickups": [0, 0, 0, 0, 0]}, "5 pickups do not fit 4 demands"),
         ({"names": ["a", "b", "c", 4]}, "name 4 of a node must be text on one line"),
     ],
 )

@@ -253,9 +253,11 @@ class Instance:
         fields["names"] = None if names is None else _names(name, names, nodes)
         fields["clock"] = None if clock is None else check_clock(clock)
         fields["best_known"] = None if best_known is None else one_number(f"{name}: best known cost", best_known)
-        for what, given in (("deliveries", fields["deliveries"]), ("pickups", fields["pickups"])):
-            if given is not None and len(given) != nodes:
-                raise InputError(f"{name}: {len(given)} {what} do not fit {nodes} demands.")
+        for what, stated in (("deliveries", deliveries), ("pickups", pickups)):
+            # Counted as they were stated: those that are all 0 are none by now.
+            given, count = fields[what], np.shape(stated)[0] if stated is not None else nodes
+            if count != nodes:
+                raise InputError(f"{name}: {count} {what} do not fit {nodes} demands.")
             for depot in depot_nodes if given is not None else ():
                 if given[depot].any():
                     raise InputError(f"{name}: a depot has an amount in {what}, but must have none.")
