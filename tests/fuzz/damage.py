@@ -60,7 +60,7 @@ def damaged_text(rng: np.random.Generator, text: str) -> bytes:
 
 
 NUMBERS = (0, -0.0, 1, -1, 0.5, 1e-9, 7, 1000, 1e9, -1e9)
-OTHERS = (None, True, False, "", "a", "1", [], [0], [[]], {}, {"a": 1})
+OTHERS: tuple[Any, ...] = (None, True, False, "", "a", "1", [], [0], [[]], {}, {"a": 1})
 
 
 def changed_json(rng: np.random.Generator, data: Any) -> None:

@@ -13,6 +13,23 @@ COSTS = (
     {"name": "balance_stops", "parameters": {"weight": 1.5}},
 )
 """Few, as each is compiled by itself; tolls are by the number of types."""
+NAMES = (
+    "the depot",
+    "A",
+    "b, c",
+    'the "old" mill',
+    "Ä",
+    "5",
+    "0",
+    "-1",
+    "unserved",
+    "ß;x",
+    "1.0",
+    "#",
+    "=2+3",
+    "skipped",
+)
+"""What customers may be called, however odd it is in a table."""
 _LIKE = ("capacity", "available", "fixed_cost", "distance_cost", "duration_cost", "name")
 
 
@@ -28,6 +45,7 @@ class Drawn:
         self.goods = int(rng.integers(2, 4)) if rng.random() < 0.3 else 1
         self.rounding = str(rng.choice(["none", "none", "round", "trunc", "dimacs"]))
         self.unit = 0.1 if self.rounding in ("none", "dimacs") and rng.random() < 0.3 else 1
+        self.unit = 1000 if rng.random() < 0.05 else self.unit
         self.fraction = 0.1 if rng.random() < 0.2 else 1
         self.data: dict[str, Any] = {"format": "neuralns-instance", "version": 1, "name": "drawn"}
 
@@ -70,6 +88,12 @@ def rich(rng: np.random.Generator, least: int = 2, most: int = 20) -> dict[str, 
     shipped = _add_goods(drawn)
     several = _add_times(drawn, shipped)
     _add_fleet(drawn, several)
+    if likely(0.1) and "windows" in data and "release" not in data:
+        _make_earlier(drawn)
+    if likely(0.15):
+        data["names"] = [NAMES[node] if node < len(NAMES) else f"stop {node}" for node in range(drawn.nodes)]
+    if likely(0.1):
+        data["clock"] = str(drawn.rng.choice(["00:00", "2026-03-01T00:00"]))
     _add_choices(drawn, shipped)
     if likely(0.2) and not several:
         kinds = len(data.get("fleet", [None]))
@@ -77,6 +101,21 @@ def rich(rng: np.random.Generator, least: int = 2, most: int = 20) -> dict[str, 
         choices = [*COSTS, tolls]
         data["route_costs"] = [choices[place] for place in rng.permutation(len(choices))[: drawn.whole(1, 2)].tolist()]
     return data
+
+
+def _make_earlier(drawn: Drawn) -> None:
+    """Have the day begin before 0."""
+    by = drawn.of_unit(1, 60)
+
+    def moved(span: list[Any]) -> list[Any]:
+        return [None if time is None else round(time - by, 6) for time in span]
+
+    drawn.data["windows"] = [moved(span) for span in drawn.data["windows"]]
+    for spans in drawn.data.get("openings", {}).values():
+        spans[:] = [moved(span) for span in spans]
+    for kind in drawn.data.get("fleet", ()):
+        if "shift" in kind:
+            kind["shift"] = moved(kind["shift"])
 
 
 def _add_goods(drawn: Drawn) -> set[int]:
@@ -119,7 +158,7 @@ def _add_times(drawn: Drawn, shipped: set[int]) -> bool:
         windows: list[list[Any]] = [[0, end] for _ in range(drawn.nodes)]
         for node in everyone:
             opens = drawn.of_unit(0, 100)
-            closes = min(end, round(opens + drawn.of_unit(10, 10 + width), 1))
+            closes = min(end, round(opens + drawn.of_unit(0 if likely(0.1) else 10, 10 + width), 1))
             windows[node] = [opens, None if likely(0.05) else closes] if likely(0.8) else [0, end]
         for node in drawn.depots[1:]:
             if likely(0.3):
@@ -208,6 +247,10 @@ def _vehicle_type(drawn: Drawn, number: int, measured: bool, skills: list[str]) 
             kind[field] = drawn.of_unit(low, high)
     if likely(0.2):
         kind["max_stops"] = drawn.whole(1, 6)
+    if likely(0.03):
+        # What is there, and of no use.
+        odd = ({"capacity": [0] * drawn.goods}, {"max_stops": 0}, {"max_distance": 0}, {"available": 0})
+        kind |= odd[drawn.whole(0, 3)] if number else {}
     if skills:
         kind["skills"] = [skill for skill in skills if number == 0 or likely(0.5)]
     if "profiles" in data:

@@ -28,6 +28,7 @@ from neuralns import (
     write_solution,
 )
 from neuralns.problem.route_cost import RouteCost, named_cost
+from neuralns.selection.names import plain_names
 
 SUBOPTIMAL = "not the best plan"
 """Said of a plan that keeps all rules and costs more than the best one."""
@@ -39,10 +40,18 @@ CHANGES = 8
 
 def make_rich(rng: np.random.Generator) -> bytes:
     """An instance of any size up to 20 customers, and how to solve it."""
-    data = rich(rng, 1, int(rng.choice([4, 9, 20])))
-    portfolio = "paper,modern-all" if rng.random() < 0.3 else None
+    data = rich(rng, 1, int(rng.choice([4, 9, 20, 60], p=[0.33, 0.32, 0.32, 0.03])))
+    choices: dict[str, Any] = {}
+    if rng.random() < 0.3:
+        choices["portfolio"] = "paper,modern-all"
+    if rng.random() < 0.2:
+        choices["selector"] = str(rng.choice(plain_names()))
+    if rng.random() < 0.2:
+        choices["initial"] = str(rng.choice(["insertion", "random"]))
+    if rng.random() < 0.1:
+        choices["scale"] = int(rng.integers(1, 40))
     asked = {"instance": data, "seed": int(rng.integers(2**31)), "iterations": int(rng.choice([0, 20, 200]))}
-    return json.dumps({**asked, "portfolio": portfolio}).encode()
+    return json.dumps({**asked, "choices": choices}).encode()
 
 
 def make_tiny(rng: np.random.Generator) -> bytes:
@@ -75,7 +84,7 @@ def check_changed(content: bytes, file: Path) -> str | None:
 def check_rich(content: bytes, file: Path) -> str | None:
     """Solve an instance in brief; judge its plan, and others that are made of it by accidents."""
     asked = json.loads(content)
-    found = _solved(asked["instance"], file, asked["seed"], asked["iterations"], asked["portfolio"])
+    found = _solved(asked["instance"], file, asked["seed"], asked["iterations"], **asked.get("choices", {}))
     if isinstance(found, str):
         return found
     problem, result = found
@@ -112,7 +121,7 @@ def check_tiny(content: bytes, file: Path) -> str | None:
 
 
 def _solved(
-    data: dict[str, Any], file: Path, seed: int, iterations: int, portfolio: str | None = None
+    data: dict[str, Any], file: Path, seed: int, iterations: int, **choices: Any
 ) -> tuple[Problem, Result] | str:
     """Return the problem and what the package finds, judged; or that it refuses it."""
     file = file.with_suffix(".json")
@@ -120,7 +129,7 @@ def _solved(
     problem = Problem(data)
     try:
         instance = _with_known_costs(read(file))
-        result = solve(instance, MaxIterations(iterations), seed=seed, portfolio=portfolio)
+        result = solve(instance, MaxIterations(iterations), seed=seed, **choices)
     except InputError as error:
         _check_refusal(problem, str(error))
         return REFUSED

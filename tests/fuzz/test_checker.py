@@ -72,7 +72,12 @@ def test_waiting_counts_only_where_it_cannot_be_avoided() -> None:
         ({"windows": [[0, 9], [0, 2.5], [0, 9], [0, 9], [0, 9]]}, [[1]], [1], "at node 1 at 3.0, after 2.5"),
         ({"windows": [[0, 9]] * 5, "service": [0, 4, 0, 0, 0]}, [[1]], [0], "back at 10.0, after 9.0"),
         ({"windows": [[0, 9]] * 5, "openings": {"1": [[0, 1], [2, 2.5]]}}, [[1]], [1], "at node 1 at 3.0"),
-        ({"windows": [[0, 9], *[[0, 99]] * 4], "release": [0, 0, 10, 0, 0]}, [[1, 2]], [1], "leaves at 10, after 9.0"),
+        (
+            {"windows": [[0, 9], *[[0, 99]] * 4], "release": [0, 0, 10, 0, 0]},
+            [[1, 2]],
+            [1],
+            "leaves at 10.0, after 9.0",
+        ),
         (of_type(1, shift=[0, 2]), [[1]], [1], "back at 3.0, after 2.0"),
         ({"depots": [{"capacity": 4}, {}]}, [[1, 2, 3]], [1], "depot 0 gives out 5.0, above 4.0"),
         ({"groups": [{"members": [1, 3]}]}, [[1], [3]], [0, 1], "of group [1, 3] more than one"),
@@ -162,7 +167,7 @@ def test_an_engine_that_errs_is_found_out(damage: str, tmp_path: Path, monkeypat
     data = {"format": "neuralns-instance", "version": 1, "coordinates": SQUARE["coordinates"][:4], "capacity": 9}
     windows = [[0, 20], [0, 3], [0, 7], [0, 20]]
     asked = {"instance": {**data, "demands": [0, 1, 1, 1], "windows": windows}, "seed": 1}
-    content = json.dumps({**asked, "iterations": 20, "portfolio": None}).encode()
+    content = json.dumps({**asked, "iterations": 20}).encode()
     solving.check_rich(content, tmp_path / "input")
     monkeypatch.setattr(solving, "write_solution", write)
     with pytest.raises(AssertionError, match="costs" if damage == "cost" else "breaks rules"):
