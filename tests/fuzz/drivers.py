@@ -478,6 +478,7 @@ DRIVERS = {
     "command": Driver(_make_command, _check_command),
     "rich": Driver(solving.make_rich, solving.check_rich, share=4.0),
     "changed": Driver(solving.make_changed, solving.check_changed, share=4.0),
+    "vroom": Driver(solving.make_vroom, solving.check_vroom, share=2.0),
     "tiny": Driver(solving.make_tiny, solving.check_tiny, share=4.0),
     "disk": Driver(accidents.make_disk, accidents.check_disk, 5, 15),
     "service": Driver(service.make_request, service.check_request, 5, 8),

@@ -273,3 +273,70 @@ def _add_choices(drawn: Drawn, shipped: set[int]) -> None:
         ]
         if groups:
             data["groups"] = groups
+
+
+def vroom(rng: np.random.Generator, most: int = 10) -> dict[str, Any]:
+    """A problem in VROOM's JSON, with matrices, in whole seconds."""
+
+    def likely(chance: float) -> bool:
+        return bool(rng.random() < chance)
+
+    def whole(low: int, high: int) -> int:
+        return int(rng.integers(low, high + 1))
+
+    def of(share: float, **entries: Any) -> dict[str, Any]:
+        return {name: value for name, value in entries.items() if likely(share)}
+
+    places, goods, skilled, early = whole(2, most), whole(0, 2), likely(0.3), likely(0.4)
+    numbers = iter(range(1, 100))
+
+    def window() -> list[int]:
+        begin = whole(0, 4000)
+        return [begin, begin + whole(0, 4000)]
+
+    def spans() -> list[list[int]]:
+        one, two = window(), window()
+        apart = one[1] < two[0]
+        return [one, two] if apart and likely(0.4) else [one]
+
+    def visit() -> dict[str, Any]:
+        found = {"id": next(numbers), "location_index": whole(0, places - 1)}
+        timed = {"time_windows": spans()} if early and likely(0.6) else {}
+        return {**found, **of(0.4, service=whole(0, 300), setup=whole(0, 100)), **timed}
+
+    def amount(low: int = 0, high: int = 4) -> list[int]:
+        return [whole(low, high) for _ in range(goods)]
+
+    def request() -> dict[str, Any]:
+        skills = {"skills": [whole(1, 2)]} if skilled and likely(0.4) else {}
+        return {**skills, **({"priority": whole(0, 100)} if ranked and likely(0.5) else {})}
+
+    ranked = likely(0.2)
+    vehicles = []
+    for number in range(whole(1, 4)):
+        ends = of(0.8, start_index=whole(0, places - 1), end_index=whole(0, places - 1))
+        ends = ends or {"start_index": 0}
+        vehicle = {"id": number + 1, **ends, **of(0.2, max_tasks=whole(1, 5))}
+        if goods:
+            vehicle["capacity"] = amount(3, 12)
+        if early and likely(0.5):
+            vehicle["time_window"] = [whole(0, 500), whole(3000, 9000)]
+        if skilled:
+            vehicle["skills"] = [skill for skill in (1, 2) if likely(0.7)]
+        if likely(0.3):
+            vehicle["costs"] = of(0.6, fixed=whole(0, 2000), per_hour=whole(0, 2) * 1800)
+        if likely(0.15) and not early:
+            vehicle["max_travel_time"] = whole(500, 4000)
+        vehicles.append(vehicle)
+    ways = rng.integers(1, 1000, (places, places))
+    np.fill_diagonal(ways, 0)
+    jobs = [
+        {**visit(), **request(), **({"delivery": amount(), **of(0.3, pickup=amount())} if goods else {})}
+        for _ in range(whole(0, 6))
+    ]
+    shipments = [
+        {**request(), **({"amount": amount()} if goods else {}), "pickup": visit(), "delivery": visit()}
+        for _ in range(whole(0, 2) if jobs else 1)
+    ]
+    found = {"vehicles": vehicles, "jobs": jobs, "matrices": {"car": {"durations": ways.tolist()}}}
+    return {**found, **({"shipments": shipments} if shipments else {})}

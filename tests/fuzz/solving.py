@@ -14,7 +14,8 @@ import numpy as np
 
 from fuzz.checker import Problem, Verdict, near, plan_of
 from fuzz.damage import changed_json
-from fuzz.instances import rich
+from fuzz.instances import rich, vroom
+from fuzz.vroom_checker import complaints
 from neuralns import (
     InputError,
     Instance,
@@ -27,6 +28,8 @@ from neuralns import (
     write_instance,
     write_solution,
 )
+from neuralns.problem.formats.vroom import read_vroom
+from neuralns.problem.formats.vroom_output import vroom_answer_text
 from neuralns.problem.route_cost import RouteCost, named_cost
 from neuralns.selection.names import plain_names
 
@@ -58,6 +61,25 @@ def make_tiny(rng: np.random.Generator) -> bytes:
     """An instance of so few stops that all plans can be tried."""
     data = rich(rng, 1, int(rng.choice([4, 5, 6, 7, 8], p=[0.3, 0.34, 0.3, 0.05, 0.01])))
     return json.dumps({"instance": data, "seed": int(rng.integers(2**31))}).encode()
+
+
+def make_vroom(rng: np.random.Generator) -> bytes:
+    """A problem in VROOM's JSON, and how to solve it."""
+    return json.dumps({"problem": vroom(rng), "seed": int(rng.integers(2**31))}).encode()
+
+
+def check_vroom(content: bytes, file: Path) -> str | None:
+    """Solve a problem in VROOM's JSON in brief; judge the answer."""
+    asked = json.loads(content)
+    try:
+        problem = read_vroom(json.dumps(asked["problem"]), source="drawn.json")
+        best = solve(problem.instance, MaxIterations(100), seed=asked["seed"]).best
+    except InputError as error:
+        _check_refusal(None, str(error))
+        return REFUSED
+    broken = complaints(asked["problem"], json.loads(vroom_answer_text(problem, best)))
+    assert broken == [], broken
+    return None
 
 
 def make_changed(rng: np.random.Generator) -> bytes:

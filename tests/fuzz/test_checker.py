@@ -6,13 +6,15 @@ import ast
 import copy
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fuzz import checker, solving
+from fuzz import checker, forms, solving, vroom_checker
 from fuzz.checker import Problem, near
 from fuzz.instances import rich
 from neuralns import write_solution
@@ -183,8 +185,31 @@ def test_an_optimum_that_is_beaten_is_a_fault(tmp_path: Path, monkeypatch: pytes
         solving.check_tiny(content, tmp_path / "input")
 
 
-def test_the_checker_shares_nothing_with_the_package() -> None:
-    tree = ast.parse(Path(checker.__file__).read_text(encoding="utf-8"))
+VROOM_DAMAGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "late": lambda answer: [step.update(arrival=step["arrival"] + 9000) for step in answer["routes"][0]["steps"]],
+    "quick": lambda answer: answer["routes"][0]["steps"][1].update(arrival=1),
+    "load": lambda answer: answer["routes"][0]["steps"][1].update(load=[9]),
+    "cost": lambda answer: answer["routes"][0].update(cost=answer["routes"][0]["cost"] + 5),
+    "sum": lambda answer: answer["summary"].update(cost=answer["summary"]["cost"] + 5),
+    "setup": lambda answer: answer["routes"][0]["steps"][1].update(setup=0),
+    "lost": lambda answer: answer["unassigned"].clear(),
+    "twice": lambda answer: answer["routes"].append(answer["routes"][0]),
+    "skill": lambda answer: answer["routes"][0].update(vehicle=2),
+    "order": lambda answer: answer["routes"][0]["steps"].reverse(),
+}
+
+
+@pytest.mark.parametrize("damage", VROOM_DAMAGES)
+def test_wrong_answers_in_vrooms_form_are_found(damage: str) -> None:
+    answer = json.loads(forms.VROOM_ANSWER)
+    assert vroom_checker.complaints(forms.VROOM, answer) == []
+    VROOM_DAMAGES[damage](answer)
+    assert vroom_checker.complaints(forms.VROOM, answer) != []
+
+
+@pytest.mark.parametrize("module", [checker, vroom_checker])
+def test_the_checkers_share_nothing_with_the_package(module: ModuleType) -> None:
+    tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
     names = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     names += [each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names]
     assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
