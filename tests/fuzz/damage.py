@@ -59,7 +59,7 @@ def damaged_text(rng: np.random.Generator, text: str) -> bytes:
     return flipped(rng, text.encode(errors="surrogatepass"))
 
 
-NUMBERS = (0, -0.0, 1, -1, 0.5, 1e-9, 7, 1000, 1e9, -1e9)
+NUMBERS = (0, -0.0, 1, -1, 0.5, 1e-9, 7, 1000, 1e9, -1e9, 1e17, 1e100)
 OTHERS: tuple[Any, ...] = (None, True, False, "", "a", "1", [], [0], [[]], {}, {"a": 1})
 
 

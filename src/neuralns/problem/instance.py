@@ -14,7 +14,7 @@ from neuralns.errors import InputError
 from neuralns.problem.clock import check_clock, format_time
 from neuralns.problem.distances import Floats, Rounding, embed, euclidean, round_distances, rounding_named
 from neuralns.problem.fleet import ALWAYS, Depot, Group, Profile, Shipment, VehicleType
-from neuralns.problem.limits import find_unservable
+from neuralns.problem.limits import find_lateness_allowed, find_unservable
 from neuralns.problem.parts import (
     Windows,
     as_scalars,
@@ -413,6 +413,11 @@ class Instance:
         """Whether customers may have to stay unserved: too few vehicles, no time, or some that nobody can serve."""
         limited = self.timed or self.vehicles is not None or self.max_distance is not None
         return limited or self.general or self.prizes is not None or bool(self.unservable)
+
+    @cached_property
+    def lateness_allowed(self) -> float:
+        """How late, or how much too long or too far, is still blamed on the rounding of sums."""
+        return find_lateness_allowed(self)
 
     @cached_property
     def unservable(self) -> dict[int, str]:
