@@ -238,10 +238,12 @@ class Instance:
         fields["coordinates"] = None if coordinates is None else _points(name, coordinates, nodes)
         fields["matrix"] = None if matrix is None else _matrix(f"{name}: distance", matrix, nodes)
         fields["durations"] = None if durations is None else _matrix(f"{name}: duration", durations, nodes)
-        fields["openings"] = several = read_openings(name, openings, nodes)
-        if several is not None and windows is None:
+        spans = read_openings(name, openings, nodes)
+        if spans is not None and windows is None:
             windows = [[0.0, np.inf]] * nodes
-        fields["windows"] = None if windows is None else _windows(name, windows, nodes, depot_nodes, several)
+        fields["windows"] = None if windows is None else _windows(name, windows, nodes, depot_nodes, spans)
+        # One window alone is that of the node by now.
+        fields["openings"] = {node: each for node, each in (spans or {}).items() if len(each) > 1} or None
         fields["service"] = None if service is None else _service(name, service, nodes, depot_nodes)
         count = scalars["vehicles"]
         fields["vehicles"] = None if count is None else whole_number(f"{name}: number of vehicles", count)
@@ -710,7 +712,8 @@ def _windows(
     if given.ndim == 2 and given.shape != (nodes, 2):
         raise InputError(f"{name}: windows of shape {given.shape} do not fit {nodes} demands (({nodes}, 2)).")
     # A window may have no end, but it begins at some time.
-    given[..., 1:] = np.where(given[..., 1:] == np.inf, LARGEST, given[..., 1:])
+    if given.ndim == 2:
+        given[:, 1:] = np.where(given[:, 1:] == np.inf, LARGEST, given[:, 1:])
     windows = numbers(f"{name}: windows", given, 2).copy()
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
         raise InputError(f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}, ends before it begins.")
