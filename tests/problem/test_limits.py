@@ -46,6 +46,7 @@ def test_an_end_that_means_never_forgives_nobody_else_for_being_late(never: floa
         # What no route comes near.
         ({"max_duration": 500}, 1),
         ({"windows": [[0, 1e17], [0, 5], [0, 20]]}, 20),
+        ({"max_duration": 1e17, "durations": [[0, 3, 6], [3, 0, 1e17], [6, 1e17, 0]]}, 1),
         ({"windows": [[0, 9], [0, 5], [0, 7]], "release": [0, 0, 1e100]}, 9),
     ],
 )

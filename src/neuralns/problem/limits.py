@@ -15,7 +15,7 @@ LOAD_TOLERANCE = 1e-9
 TIME_TOLERANCE = 1e-11
 """Lateness that is blamed on the rounding of sums, as a share of the latest time that routes come near to."""
 FARTHEST = 1e13
-"""Beginnings later than that do not count either: a share of them is 100 and more, which is no rounding."""
+"""Times later than that never count: a share of them is 100 and more, which is no rounding."""
 
 
 def load_limit(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> float:
@@ -64,7 +64,7 @@ def find_lateness_allowed(instance: Instance) -> float:
     first, last = np.abs(np.concatenate(begins)), np.abs(np.concatenate(ends))
     first = first[first <= FARTHEST]
     horizon = first.max() + (len(instance.demands) + 1) * (1.0 + _longest_leg(instance)) + instance.services.sum()
-    return TIME_TOLERANCE * float(max(first.max(), last[last <= horizon].max(initial=1.0)))
+    return TIME_TOLERANCE * float(max(first.max(), last[last <= min(horizon, FARTHEST)].max(initial=1.0)))
 
 
 def _longest_leg(instance: Instance) -> float:
