@@ -58,8 +58,8 @@ check: $(VENV)/.made  ## Check style and types.
 	@$(BIN)/mypy
 
 SECONDS ?= 180
-fuzz: $(VENV)/.made  ## Try damaged files and random operators for some minutes (SECONDS=3600 for more).
-	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --seconds $(SECONDS)
+fuzz: $(VENV)/.made  ## Try random problems, damaged files, killed processes and full disks (SECONDS=3600 for more).
+	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --seconds $(SECONDS) $(FUZZ)
 
 # Eleven hours of searches on two cores take half of that; a run that was stopped goes on.
 MINUTES ?= 420

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +57,45 @@ def damaged_text(rng: np.random.Generator, text: str) -> bytes:
             case _:
                 text = text.replace(" ", "\t", 3)
     return flipped(rng, text.encode(errors="surrogatepass"))
+
+
+NUMBERS = (0, -0.0, 1, -1, 0.5, 1e-9, 7, 1000, 1e9, -1e9, 1e17, 1e100)
+OTHERS: tuple[Any, ...] = (None, True, False, "", "a", "1", [], [0], [[]], {}, {"a": 1})
+
+
+def changed_json(rng: np.random.Generator, data: Any) -> None:
+    """Change a few places of JSON, most of them from a number to another: what is left is JSON, and often a problem."""
+    for _ in range(rng.integers(1, 4)):
+        places = list(_places(data))
+        if not places:
+            return
+        numbers = [place for place in places if type(place[0][place[1]]) in (int, float)]
+        container, key = (numbers or places)[rng.integers(len(numbers or places))]
+        match rng.integers(10):
+            case 0:
+                container, key = places[rng.integers(len(places))]
+                container[key] = OTHERS[rng.integers(len(OTHERS))]
+            case 1:
+                container, key = places[rng.integers(len(places))]
+                del container[key]
+            case 2:
+                lists = [place for place in places if isinstance(place[0][place[1]], list) and place[0][place[1]]]
+                if lists:
+                    container, key = lists[rng.integers(len(lists))]
+                    container[key].append(copy.deepcopy(container[key][rng.integers(len(container[key]))]))
+            case 3 | 4 | 5:
+                other, at = (numbers or places)[rng.integers(len(numbers or places))]
+                container[key], other[at] = other[at], container[key]
+            case _:
+                container[key] = NUMBERS[rng.integers(len(NUMBERS))]
+
+
+def _places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place of JSON that holds something, as what it is in and where there."""
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in pairs:
+        yield data, key
+        yield from _places(value)
 
 
 def flipped(rng: np.random.Generator, content: bytes, most: int = 2) -> bytes:

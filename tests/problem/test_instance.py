@@ -104,6 +104,7 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"matrix": ONE_WAY}, r"matrix of shape \(3, 3\) does not fit 4 demands"),
         ({"matrix": -np.eye(4)}, "distance -1 from node 0 to node 0 is negative"),
         ({"matrix": np.full((4, 4), 1e200)}, "is too large to compute with"),
+        ({"windows": 5}, "windows must be a table of numbers"),
         ({"windows": [[0, 9], [0, 9]]}, r"windows of shape \(2, 2\) do not fit 4 demands \(\(4, 2\)\)"),
         ({"windows": "always"}, "windows must be a table of numbers"),
         ({"windows": [0, 9, 0, 9]}, "windows must be a table of numbers"),
@@ -132,6 +133,7 @@ def test_an_instance_cannot_be_changed() -> None:
         ({"names": 5}, "names must be a list of texts"),
         ({"names": "abcd"}, "names must be a list of texts"),
         ({"names": ["a", "b"]}, "2 names do not fit 4 demands"),
+        ({"pickups": [0, 0, 0, 0, 0]}, "5 pickups do not fit 4 demands"),
         ({"names": ["a", "b", "c", 4]}, "name 4 of a node must be text on one line"),
     ],
 )
@@ -408,3 +410,10 @@ def test_instances_that_differ_anywhere_are_not_equal() -> None:
     distances = np.ones((6, 6))
     one, other = (replace(instance, profiles=(Profile(factor * distances),)) for factor in (1, 2))
     assert one != other
+
+
+def test_one_opening_alone_is_the_window_of_its_node() -> None:
+    instance = square(openings={2: [(3, 8)]}, windows=[[0, 50], [0, 40], [0, 30], [0, 20]])
+    assert instance.openings is None
+    assert instance.windows is not None
+    assert instance.windows.tolist() == [[0, 50], [0, 40], [3, 8], [0, 20]]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from brute_force import keeps_every_rule, timed_instances
-from neuralns import Instance
+from neuralns import Instance, MaxIterations, Solution, solve
 from neuralns.problem.limits import find_unservable, lateness_allowed, load_limit
 
 LINE = [[0.0, 0.0], [3.0, 0.0], [6.0, 0.0]]
@@ -29,16 +29,28 @@ def test_only_sums_of_fractions_get_a_tolerance(capacity: float, demand: float, 
     assert load_limit(instance) <= capacity * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("never", [1e12, 1e17, 9e18])
+def test_an_end_that_means_never_forgives_nobody_else_for_being_late(never: float) -> None:
+    instance = line(windows=[[0, never], [0, 2], [0, never]])
+    assert Solution(instance, [[1]]).faults()[0] == "route 1 reaches customer 1 at 3, after its window, 0 to 2."
+    assert solve(instance, MaxIterations(20)).unserved == (1,)
+
+
 @pytest.mark.parametrize(
     ("rules", "largest"),
     [
         ({}, 1),
-        ({"max_duration": 500}, 500),
-        ({"max_distance": 70, "max_duration": 50}, 70),
+        ({"max_duration": 20}, 20),
+        ({"max_distance": 15, "max_duration": 10}, 15),
         ({"windows": [[-900, 800], [0, 5], [0, np.inf]]}, 900),
+        # What no route comes near.
+        ({"max_duration": 500}, 1),
+        ({"windows": [[0, 1e17], [0, 5], [0, 20]]}, 20),
+        ({"max_duration": 1e17, "durations": [[0, 3, 6], [3, 0, 1e17], [6, 1e17, 0]]}, 1),
+        ({"windows": [[0, 9], [0, 5], [0, 7]], "release": [0, 0, 1e100]}, 9),
     ],
 )
-def test_lateness_is_allowed_in_proportion_to_the_largest_time(rules: dict[str, Any], largest: float) -> None:
+def test_lateness_is_allowed_in_proportion_to_the_largest_time_in_reach(rules: dict[str, Any], largest: float) -> None:
     assert lateness_allowed(line(**rules)) == pytest.approx(1e-11 * largest)
 
 

@@ -14,7 +14,7 @@ from neuralns.errors import InputError
 from neuralns.problem.clock import check_clock, format_time
 from neuralns.problem.distances import Floats, Rounding, embed, euclidean, round_distances, rounding_named
 from neuralns.problem.fleet import ALWAYS, Depot, Group, Profile, Shipment, VehicleType
-from neuralns.problem.limits import find_unservable
+from neuralns.problem.limits import find_lateness_allowed, find_unservable
 from neuralns.problem.parts import (
     Windows,
     as_scalars,
@@ -238,10 +238,12 @@ class Instance:
         fields["coordinates"] = None if coordinates is None else _points(name, coordinates, nodes)
         fields["matrix"] = None if matrix is None else _matrix(f"{name}: distance", matrix, nodes)
         fields["durations"] = None if durations is None else _matrix(f"{name}: duration", durations, nodes)
-        fields["openings"] = several = read_openings(name, openings, nodes)
-        if several is not None and windows is None:
+        spans = read_openings(name, openings, nodes)
+        if spans is not None and windows is None:
             windows = [[0.0, np.inf]] * nodes
-        fields["windows"] = None if windows is None else _windows(name, windows, nodes, depot_nodes, several)
+        fields["windows"] = None if windows is None else _windows(name, windows, nodes, depot_nodes, spans)
+        # One window alone is that of the node by now.
+        fields["openings"] = {node: each for node, each in (spans or {}).items() if len(each) > 1} or None
         fields["service"] = None if service is None else _service(name, service, nodes, depot_nodes)
         count = scalars["vehicles"]
         fields["vehicles"] = None if count is None else whole_number(f"{name}: number of vehicles", count)
@@ -253,9 +255,11 @@ class Instance:
         fields["names"] = None if names is None else _names(name, names, nodes)
         fields["clock"] = None if clock is None else check_clock(clock)
         fields["best_known"] = None if best_known is None else one_number(f"{name}: best known cost", best_known)
-        for what, given in (("deliveries", fields["deliveries"]), ("pickups", fields["pickups"])):
-            if given is not None and len(given) != nodes:
-                raise InputError(f"{name}: {len(given)} {what} do not fit {nodes} demands.")
+        for what, stated in (("deliveries", deliveries), ("pickups", pickups)):
+            # Counted as they were stated: those that are all 0 are none by now.
+            given, count = fields[what], np.shape(stated)[0] if stated is not None else nodes
+            if count != nodes:
+                raise InputError(f"{name}: {count} {what} do not fit {nodes} demands.")
             for depot in depot_nodes if given is not None else ():
                 if given[depot].any():
                     raise InputError(f"{name}: a depot has an amount in {what}, but must have none.")
@@ -411,6 +415,11 @@ class Instance:
         """Whether customers may have to stay unserved: too few vehicles, no time, or some that nobody can serve."""
         limited = self.timed or self.vehicles is not None or self.max_distance is not None
         return limited or self.general or self.prizes is not None or bool(self.unservable)
+
+    @cached_property
+    def lateness_allowed(self) -> float:
+        """How late, or how much too long or too far, is still blamed on the rounding of sums."""
+        return find_lateness_allowed(self)
 
     @cached_property
     def unservable(self) -> dict[int, str]:
@@ -703,7 +712,8 @@ def _windows(
     if given.ndim == 2 and given.shape != (nodes, 2):
         raise InputError(f"{name}: windows of shape {given.shape} do not fit {nodes} demands (({nodes}, 2)).")
     # A window may have no end, but it begins at some time.
-    given[..., 1:] = np.where(given[..., 1:] == np.inf, LARGEST, given[..., 1:])
+    if given.ndim == 2:
+        given[:, 1:] = np.where(given[:, 1:] == np.inf, LARGEST, given[:, 1:])
     windows = numbers(f"{name}: windows", given, 2).copy()
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
         raise InputError(f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}, ends before it begins.")

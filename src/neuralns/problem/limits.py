@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 LOAD_TOLERANCE = 1e-9
 """Relative overload that is blamed on the rounding of sums of fractional demands."""
 TIME_TOLERANCE = 1e-11
-"""Lateness that is blamed on the rounding of sums, as a share of the latest time of the instance."""
+"""Lateness that is blamed on the rounding of sums, as a share of the latest time that routes come near to."""
+FARTHEST = 1e13
+"""Times later than that never count: a share of them is 100 and more, which is no rounding."""
 
 
 def load_limit(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> float:
@@ -41,16 +43,39 @@ def load_limits(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> npt.ND
 
 def lateness_allowed(instance: Instance) -> float:
     """Return how late, or how much too long or too far, is still blamed on the rounding of sums."""
-    largest = [1.0]
+    return instance.lateness_allowed
+
+
+def find_lateness_allowed(instance: Instance) -> float:
+    """Return a share of the largest number that sums of times or lengths come near to.
+
+    Ends that no route comes near, such as one of 1e17 that means never, are no such number: a share of it would be more
+    than all ways together.
+    """
+    begins, ends = [np.zeros(1)], [np.ones(1)]
     for kind in instance.types:
-        largest += [kind.max_duration or 0.0, kind.max_distance or 0.0]
-        largest += [abs(time) for time in kind.shift if np.isfinite(time)]
+        begins.append(np.array([kind.shift[0]]))
+        ends.append(np.array([kind.shift[1], kind.max_duration or 0.0, kind.max_distance or 0.0]))
     if instance.release is not None:
-        largest.append(float(instance.release.max()))
+        begins.append(instance.release)
     if instance.windows is not None:
-        finite = np.abs(instance.windows[np.isfinite(instance.windows)])
-        largest.append(float(finite.max(initial=0.0)))
-    return TIME_TOLERANCE * max(largest)
+        begins.append(instance.windows[:, 0])
+        ends.append(instance.windows[:, 1])
+    first, last = np.abs(np.concatenate(begins)), np.abs(np.concatenate(ends))
+    first = first[first <= FARTHEST]
+    horizon = first.max() + (len(instance.demands) + 1) * (1.0 + _longest_leg(instance)) + instance.services.sum()
+    return TIME_TOLERANCE * float(max(first.max(), last[last <= min(horizon, FARTHEST)].max(initial=1.0)))
+
+
+def _longest_leg(instance: Instance) -> float:
+    """Return what no leg is longer than, nor takes longer."""
+    tables = [instance.matrix, instance.durations]
+    for profile in instance.profiles or ():
+        tables += [profile.matrix, profile.durations]
+    found = [float(table.max()) for table in tables if table is not None]
+    if instance.matrix is None:
+        found.append(float(np.hypot(*np.ptp(instance.points, axis=0))))
+    return max(found)
 
 
 def find_unservable(instance: Instance) -> dict[int, str]:

@@ -49,7 +49,7 @@ def read_amounts(name: str, what: str, values: Any) -> Floats | None:
 
 
 def read_openings(name: str, values: Any, nodes: int) -> dict[int, Windows] | None:
-    """Return the windows of the nodes that have several, in order."""
+    """Return the windows of the nodes that have any here, in order."""
     if values is None:
         return None
     pairs = values.items() if isinstance(values, Mapping) else enumerate(values)
@@ -64,7 +64,7 @@ def read_openings(name: str, values: Any, nodes: int) -> dict[int, Windows] | No
                     f"{name}: the windows of customer {node} overlap: one ends at {closes:.10g}, another begins at "
                     f"{opens:.10g}."
                 )
-        if len(windows) > 1:
+        if windows:
             found[int(node)] = tuple(windows)
     return found or None
 

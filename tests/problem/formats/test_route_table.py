@@ -53,6 +53,11 @@ def test_names_that_begin_as_a_formula_are_text_in_spreadsheets_and_are_read_aga
     assert read_solution(instance, path) == solution
 
 
+def test_a_plan_without_routes_is_read_again(tmp_path: Path) -> None:
+    write_solution(Solution(TIMED, []), tmp_path / "nobody.csv")
+    assert read_solution(TIMED, tmp_path / "nobody.csv") == Solution(TIMED, [])
+
+
 def test_an_instance_without_times_and_names_has_numbers_only(tmp_path: Path) -> None:
     plain = Instance("plain", [0, 4, 5], 10, [[0, 0], [3, 4], [6, 8]])
     write_solution(Solution(plain, [[2], [1]]), tmp_path / "routes.csv")

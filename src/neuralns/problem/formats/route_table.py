@@ -60,10 +60,12 @@ def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
     kinds = {label: kind for kind, label in enumerate(_type_labels(instance))}
     routes: dict[str, list[tuple[float, int]]] = {}
     vehicles: dict[str, int] = {}
+    left_out = False
     for index in range(len(sheet)):
         route = sheet.text(index, "route")
         name, vehicle = (cell_text(sheet.text(index, column)) for column in ("name", "vehicle"))
         if not route or route in (UNSERVED, SKIPPED):
+            left_out |= bool(route)
             continue
         if name not in nodes:
             raise sheet.refusal(index, "name", f"{name!r:.60} is no stop of {instance.name}")
@@ -72,7 +74,7 @@ def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
             raise sheet.refusal(index, "vehicle", f"{vehicle!r:.60} is no type of vehicle of {instance.name}")
         if vehicle and vehicles.setdefault(route, kinds[vehicle]) != kinds[vehicle]:
             raise sheet.refusal(index, "vehicle", f"{vehicle!r:.60} is another vehicle than before")
-    if not routes:
+    if not routes and not left_out:
         raise InputError(f"{path}: no row belongs to a route.")
     for route in (route for route in routes if vehicles and route not in vehicles):
         raise InputError(f"{path}: route {route!r:.60} has no vehicle, but others have.")
