@@ -217,7 +217,8 @@ def check_kill(content: bytes, file: Path) -> None:
         if asked["victim"] == "job":
             process = served.process(job)
         else:
-            nursery = served.jobs.nurse._process
+            nurse: Any = served.jobs.nurse
+            nursery = nurse._process
             assert nursery is not None
             process = nursery.pid
         time.sleep(asked["after"])
