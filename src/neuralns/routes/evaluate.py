@@ -495,17 +495,32 @@ def _best_both_ways(state, customer, slot, bound, blink, held):
     return best if best < bound else np.inf, np.int64(place)
 
 
+@inlined
+def _at_least(state, longer):
+    """Return the least that a route can cost more that gets so much longer.
+
+    Whoever comes on a route never makes it shorter in time, but for what detours save.
+    """
+    if state.kind != MEASURED:
+        return longer
+    saved = state.duration_cost * state.detour if state.duration_cost > 0.0 else 0.0
+    return state.distance_cost * longer - saved
+
+
 @compiled
 def _best_measured(state, customer, slot, bound, blink):
     best, place = bound, np.uint32(0)
-    before, here = np.uint32(0), state.first[slot]
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+    to_customer = distance(state, 0, customer)
     while True:
-        cost = _measured(state, customer, slot, before, here)
-        if cost < best and (blink == 0.0 or random(state) >= blink):
-            best, place = cost, before
+        if _at_least(state, to_customer + distance(state, customer, here) - cut) < best:
+            cost = _measured(state, customer, slot, before, here)
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, place = cost, before
         if here == 0:
             return best if best < bound else np.inf, np.int64(place)
-        before, here = here, state.successor[here]
+        to_customer = distance(state, here, customer)
+        before, cut, here = here, state.arc[here], state.successor[here]
 
 
 @compiled
@@ -577,13 +592,13 @@ def best_near(state, customer, count, bound, blink):
             renew(state, slot)
         after, before = state.successor[other], state.predecessor[other]
         cost = distance(state, other, customer) + distance(state, customer, after) - state.arc[other]
-        if cost < best or state.kind == MEASURED:
+        if _at_least(state, cost) < best:
             cost = _if_on_time(state, customer, slot, other, after, cost)
             if cost < best and (blink == 0.0 or random(state) >= blink):
                 best, where, place = cost, int(slot), np.int64(other)
         bridge = state.entry[slot] if before == 0 else state.arc[before]
         cost = distance(state, before, customer) + distance(state, customer, other) - bridge
-        if cost < best or state.kind == MEASURED:
+        if _at_least(state, cost) < best:
             cost = _if_on_time(state, customer, slot, before, other, cost)
             if cost < best and (blink == 0.0 or random(state) >= blink):
                 best, where, place = cost, int(slot), np.int64(before)

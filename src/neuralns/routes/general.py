@@ -302,9 +302,16 @@ def _price(state, kind, length, duration, load, stops):
 
 
 @inlined
-def _counts_time(state, kind):
-    """Return whether the cost of a route of a type of vehicle depends on more than its length."""
-    return state.measured != 0 and (state.per_duration[kind] > 0.0 or len(state.own_costs) > 0)
+def _saved_at_most(state, kind):
+    """Return by how much a stop more on a route can cost less than its length does, by duration and costs of one's own.
+
+    Nobody who comes on a route makes it shorter in time, but for what detours save.
+    """
+    if state.measured == 0:
+        return 0.0
+    if len(state.own_costs) > 0:
+        return np.inf
+    return state.per_duration[kind] * state.detour if state.per_duration[kind] > 0.0 else 0.0
 
 
 @inlined
@@ -650,7 +657,7 @@ def _best(state, customer, slot, _place, bound, blink):
     latest, earliest = state.latest[row], state.earliest[row]
     last = latest + state.detour * state.size[where]
     timed, measured, guarded = state.timed != 0, state.measured != 0, state.mixed != 0 or state.role[row] != 0
-    priced = _counts_time(state, kind)
+    saved = _saved_at_most(state, kind)
     head = _departure(state, kind, release)
     cut = state.entry[where]
     while True:
@@ -662,7 +669,7 @@ def _best(state, customer, slot, _place, bound, blink):
                 break
         longer = _leg_to(state, base, tail_node, row) + _leg(state, base, row, head_node) - cut
         cost = rate * longer
-        if (cost < least or priced) and longer <= most and arrival <= latest:
+        if cost - saved < least and longer <= most and arrival <= latest:
             fine = True
             if timed:
                 begin = arrival if arrival > earliest and state.n_openings[row] <= 1 else _opening(state, row, arrival)
@@ -774,7 +781,8 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     nobody = np.int64(0)
     rate = state.per_distance[kind]
     timed, measured = state.timed != 0, state.measured != 0
-    priced = _counts_time(state, kind)
+    # Two stops, each of which may save a detour.
+    saved = 2.0 * _saved_at_most(state, kind)
     here = state.first[slot] if before == 0 else state.successor[before]
     cut = state.entry[slot] if before == 0 else state.arc[before]
     at = np.int64(slot) * goods
@@ -788,7 +796,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
     to_pickup = _leg(state, base, tail_node, pickup)
     longer = to_pickup + _leg(state, base, pickup, head_node) - cut
-    if rate * longer - state.slack >= bound and not priced:
+    if rate * longer - state.slack - saved >= bound:
         # The delivery only adds to it.
         return np.inf, nobody
     left = max(state.shift_opens[kind], state.route_release[slot]) if before == 0 else state.ready[before]
@@ -808,7 +816,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     best, place = bound, nobody
     # Right behind the pickup.
     both = to_pickup + _leg(state, base, pickup, delivery) + _leg(state, base, delivery, head_node) - cut
-    if (rate * both < best or priced) and both <= most:
+    if rate * both - saved < best and both <= most:
         fine = _delivers_on_time(state, kind, base, left_pickup, pickup, delivery, here) if timed else True
         cost = rate * both
         if fine and measured:
@@ -837,7 +845,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
         following = state.successor[here]
         end = _end(state, kind, following)
         both = longer + _leg(state, base, here, delivery) + _leg(state, base, delivery, end) - state.arc[here]
-        if (rate * both < best or priced) and both <= most:
+        if rate * both - saved < best and both <= most:
             fine = _delivers_on_time(state, kind, base, now, here, delivery, following) if timed else True
             cost = rate * both
             if fine and measured:
@@ -1033,7 +1041,7 @@ def _at(state, row, slot, before, bound):
     tail_node, head_node = _start(state, kind, before), _end(state, kind, here)
     longer = _leg(state, base, tail_node, row) + _leg(state, base, row, head_node) - cut
     cost = state.per_distance[kind] * longer + extra
-    if (cost >= bound and not _counts_time(state, kind)) or longer > state.most_distance[kind] - state.length[slot]:
+    if cost - _saved_at_most(state, kind) >= bound or longer > state.most_distance[kind] - state.length[slot]:
         return np.inf
     if state.timed != 0:
         left = max(state.shift_opens[kind], state.route_release[slot]) if before == 0 else state.ready[before]
