@@ -106,6 +106,14 @@ if limit == 0:
     from neuralns.search import supervision
     supervision.STUCK = 1.0
 
+# The best moment for a wait with a limit to be missed is when a handler takes longer than that.
+from neuralns.search.interrupt import Interrupts
+note = Interrupts._note
+def note_slowly(self, number, frame):
+    time.sleep(0.3)
+    note(self, number, frame)
+Interrupts._note = note_slowly
+
 def disturb():
     for name in signals:
         time.sleep(0.7)
@@ -179,6 +187,18 @@ def test_signals_end_it_long_before_the_limit(program: Path, what: str, name: st
     reason, _, feasible, runtime, _ = run(program, what, 600, 1, *signals)
     assert (reason, feasible) == (f"{name} (no answer)", True)
     assert runtime < 10
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no signal comes by itself there.")
+def test_a_signal_whose_handler_takes_long_does_not_keep_a_watch_from_giving_up() -> None:
+    before = signal.signal(signal.SIGALRM, lambda number, frame: time.sleep(0.3))
+    signal.setitimer(signal.ITIMER_REAL, 0.25)
+    try:
+        with pytest.raises(OperatorError, match="operator 'stuck' gave no answer"):
+            supervision.watch([lambda: time.sleep(5)], lambda: 0, lambda: "operator 'stuck'", 1.0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_step_that_never_ends_is_given_up_without_a_limit_of_time(program: Path) -> None:

@@ -10,7 +10,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
+from queue import Empty, Queue, SimpleQueue
 from typing import Any, TypeVar
 
 from neuralns.compiled.caching import CompilationCount
@@ -73,7 +73,8 @@ class Supervised:
         self._on_best, self._leaving, self._hurried = on_best, leaving, hurried
         self._watched = has_own_functions(self.search.setup)
         self._orders: SimpleQueue[float | None] = SimpleQueue()
-        self._events: SimpleQueue[str | BaseException] = SimpleQueue()
+        # A wait with a limit at a SimpleQueue may last for ever after a signal, if its handler ends past the limit.
+        self._events: Queue[str | BaseException] = Queue()
         self._told = threading.Semaphore(0)
 
     def __enter__(self) -> Supervised:
@@ -163,7 +164,7 @@ def watch(
     ``moves`` returns something else whenever anything has moved, ``called`` which function was called last; nothing
     moves for so many seconds in one that is ``stuck``.
     """
-    found: SimpleQueue[tuple[int, Found | BaseException]] = SimpleQueue()
+    found: Queue[tuple[int, Found | BaseException]] = Queue()
 
     def run(number: int) -> None:
         try:
