@@ -38,7 +38,7 @@ from neuralns.routes.evaluate import (
     recompute,
     removal,
 )
-from neuralns.routes.general import AS_THEY_ARE, CHEAPEST, LARGEST, SETTLE, TIDY
+from neuralns.routes.general import AS_THEY_ARE, CHEAPEST, LARGEST, RENEW, SETTLE, TIDY
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
 from neuralns.routes.transfer import State, charged_cost, copy_routes, new_state, solution_of
@@ -290,8 +290,11 @@ _UNORDERED = "active", "free", "bank", "bank_place", "history", "depot_load"
 
 
 def snapshot(state: State) -> dict[str, Any]:
-    """All that an undo brings back or a copy takes along; of slots, those in use."""
+    """All that an undo brings back or a copy takes along; of slots, those in use, with what is derived of them."""
     used = sorted(state.active[: state.n_active].tolist())
+    for slot in used:
+        if state.dirty[slot]:
+            ask(state, RENEW, 0, slot)
     found: dict[str, Any] = {"used slots": used}
     for field in FIELDS:
         if (field.journalled or field.copied) and field.name not in _UNORDERED:

@@ -149,22 +149,38 @@ def _tail(state, kind, node):
 
 
 @compiled
-def renew_general(state, slot):
-    """Work out all that is kept of a route beside the books: loads, times, length, duration, whether it is allowed."""
-    state.dirty[slot] = 0
-    kind, goods = state.vehicle[slot], state.goods
-    base = state.profile_rows[kind]
+def _sum_up(state, slot):
+    """Work out the totals of a route, which hold whether or not it is dirty: length, loads at both ends, release."""
+    goods = state.goods
     load = np.int64(slot) * goods
     for part in range(goods):
         state.start_load[load + part] = state.end_load[load + part] = 0.0
-    length, release, legal, node, last = state.entry[slot], -np.inf, True, state.first[slot], np.uint32(0)
-    role = DELIVERED
+    length, release, node = state.entry[slot], -np.inf, state.first[slot]
     while node != 0:
         for part in range(goods):
             state.start_load[load + part] += state.delivery[node, part]
             state.end_load[load + part] += state.pickup[node, part]
         length += state.arc[node]
         release = max(release, state.release[node])
+        node = state.successor[node]
+    state.length[slot] = length
+    state.route_release[slot] = release
+    state.load[slot] = state.start_load[load]
+    for part in range(goods):
+        state.peak[load + part] = max(state.start_load[load + part], state.end_load[load + part])
+
+
+@compiled
+def renew_general(state, slot):
+    """Work out all that is kept of a route beside the books: totals, loads, times, duration, whether it is allowed."""
+    state.dirty[slot] = 0
+    _sum_up(state, slot)
+    kind, goods = state.vehicle[slot], state.goods
+    base = state.profile_rows[kind]
+    load = np.int64(slot) * goods
+    legal, node, last = True, state.first[slot], np.uint32(0)
+    role = DELIVERED
+    while node != 0:
         if state.allowed[kind, node] == 0:
             legal = False
         if state.role[node] != 0:
@@ -172,11 +188,9 @@ def renew_general(state, slot):
                 legal = False
             role = state.role[node]
         last, node = node, state.successor[node]
-    state.length[slot] = length
-    state.route_release[slot] = release
-    state.load[slot] = state.start_load[load]
-    _renew_loads(state, slot, last)
-    if length > state.most_distance[kind] or state.size[slot] > state.most_stops[kind]:
+    if state.mixed != 0:
+        _renew_loads(state, slot, last)
+    if state.length[slot] > state.most_distance[kind] or state.size[slot] > state.most_stops[kind]:
         legal = False
     for part in range(goods):
         if state.peak[load + part] > state.carries[kind, part]:
@@ -195,10 +209,6 @@ def _renew_loads(state, slot, last):
     """Work out the load behind each stop, the most up to it and the most from it on."""
     goods = state.goods
     at = np.int64(slot) * goods
-    for part in range(goods):
-        state.peak[at + part] = max(state.start_load[at + part], state.end_load[at + part])
-    if state.mixed == 0:
-        return
     before, node = np.int64(-1), state.first[slot]
     while node != 0:
         here = np.int64(node) * goods
@@ -373,7 +383,6 @@ def _count_route(state, slot, by):
 def _open_books(state, slot):
     """Take a route out of the books before it changes."""
     if state.size[slot] > 0:
-        _renew_if_dirty(state, slot)
         state.cost -= _count_route(state, slot, -1) + state.route_cost[slot]
 
 
@@ -384,11 +393,18 @@ def _close_books(state, slot, resized):
         state.load[slot] = state.length[slot] = state.duration[slot] = state.route_cost[slot] = 0.0
         state.dirty[slot] = 1
         return
-    renew_general(state, slot)
+    resized = resized and state.class_size[state.vehicle[slot]] > 1
+    if state.measured != 0 or (resized and state.mixed != 0):
+        renew_general(state, slot)
+    else:
+        # Totals say what it costs; the rest is worked out when somebody looks at it.
+        _sum_up(state, slot)
+        state.dirty[slot] = 1
     chosen = _cheapest_type(state, slot) if resized else state.vehicle[slot]
     if chosen != state.vehicle[slot]:
+        # Of the same class, so that totals and times stay; whether it is allowed need not.
         state.vehicle[slot] = chosen
-        renew_general(state, slot)
+        state.dirty[slot] = 1
     at = np.int64(slot) * state.goods
     cost = _price(state, chosen, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
     state.route_cost[slot] = cost
@@ -1249,7 +1265,8 @@ def _resize(state):
     for index in range(state.n_saved_slots):
         slot = state.saved_slot[index]
         if state.size[slot] > 0 and state.class_size[state.vehicle[slot]] > 1:
-            _renew_if_dirty(state, slot)
+            if state.mixed != 0:
+                _renew_if_dirty(state, slot)
             if _cheapest_type(state, slot) != state.vehicle[slot]:
                 _open_books(state, slot)
                 _close_books(state, slot, True)
@@ -1358,7 +1375,7 @@ def _count_changed(state, by):
         slot = state.saved_slot[index]
         if state.size[slot] > 0:
             if by > 0:
-                renew_general(state, slot)
+                _sum_up(state, slot)
             _count_route(state, slot, by)
     if len(state.group_count) > 0:
         for index in range(state.n_saved):
