@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import enum
+import sys
 import textwrap
 from collections.abc import Callable
 from types import ModuleType
@@ -11,11 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numba import njit, types
+from numba.core import config
+from numba.extending import overload
 
 from neuralns.compiled.caching import compiled
-from neuralns.compiled.fingerprint import fingerprint, own_helpers, signature_text
+from neuralns.compiled.fingerprint import fingerprint, fingerprint_anew, key_of, own_helpers, signature_text
 from neuralns.compiled.structs import StructType, number, whole
 from neuralns.operators.registry import operators
+from neuralns.routes import edits
 
 
 def function_of(source: str, name: str = "f", **values: Any) -> Any:
@@ -151,3 +156,94 @@ def test_every_operator_of_the_package_has_one() -> None:
     found = {entry.name: fingerprint(entry.function) for entry in operators()}
     assert None not in found.values()
     assert len({*found.values()}) == len({id(entry.function) for entry in operators()})
+
+
+def test_it_changes_with_what_reads_alike() -> None:
+    """Functions of one name in two modules, other orders of fields, texts that are no docstrings, names as texts."""
+    import operator
+    from math import pow as real_pow
+
+    one: Any
+    other: Any
+    one, other = (collections.namedtuple("Cfg", fields) for fields in (["a", "b"], ["b", "a"]))
+    pairs: list[Any] = [
+        ({"K": real_pow}, {"K": operator.pow}),
+        ({"K": one(1, 2)}, {"K": other(1, 2)}),
+    ]
+    for first, second in pairs:
+        assert fingerprint(function_of(GLOBAL, **first)) != fingerprint(function_of(GLOBAL, **second))
+    texts = ["def f(x): return [y for y in ['{0}' for _ in range(3)]]", "f = lambda x: '{0}'"]
+    for text in texts:
+        assert fingerprint(function_of(text.format("a"))) != fingerprint(function_of(text.format("b")))
+    found = []
+    for value in (1, 2):
+        module = ModuleType("settings")
+        vars(module).update(K=value)
+        found.append(fingerprint(function_of("def f(x): return getattr(settings, 'K')", settings=module)))
+    assert found[0] != found[1]
+
+
+def test_it_changes_with_aliases_of_enumerations_and_fields_of_arguments() -> None:
+    kinds = [enum.IntEnum("Kind", {"A": 1, "B": 2, "D": alias}) for alias in (1, 2)]
+    assert fingerprint(function_of(GLOBAL, K=kinds[0])) != fingerprint(function_of(GLOBAL, K=kinds[1]))
+    one, other = (collections.namedtuple("Cfg", fields) for fields in (["a", "b"], ["b", "a"]))
+    kinds = [types.NamedUniTuple(types.int64, 2, made) for made in (one, other)]
+    assert signature_text((kinds[0],), None) != signature_text((kinds[1],), None)
+
+
+def test_a_module_of_the_user_with_a_name_of_pythons_own_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for value in (1, 2):
+        module = ModuleType("sched")
+        vars(module).update(K=value, __file__="/somewhere/sched.py")
+        monkeypatch.setitem(sys.modules, "sched", module)
+        found.append(fingerprint(function_of("def f(x): return sched.K", sched=module)))
+    assert found[0] != found[1]
+
+
+def test_it_changes_with_what_numba_compiles_in_place_of_a_function() -> None:
+    found = []
+    for value in (1, 2):
+        helped = function_of("def h(x): return 0", "h")
+        overload(helped)(function_of(f"def ov(x): return lambda x: {value}", "ov"))
+        found.append(fingerprint(function_of("def f(x): return h(x)", h=helped)))
+    assert found[0] != found[1]
+
+
+def test_modules_that_import_each_other_have_one() -> None:
+    one, other = ModuleType("one"), ModuleType("other")
+    vars(one).update(other=other, K=1)
+    vars(other).update(one=one, K=2)
+    before = fingerprint(function_of("def f(x): return one.other.K", one=one))
+    vars(other).update(K=3)
+    assert before != fingerprint(function_of("def f(x): return one.other.K", one=one))
+
+
+def test_in_one_process_objects_tell_versions_apart() -> None:
+    """What uses a value that cannot be covered is compiled anew all the same when another value changes."""
+    thing = object()
+    text = "def f(x): return K * thing"
+    found = [key_of(function_of(text, K=value, thing=thing)) for value in (1, 2, 1)]
+    assert found[0] == found[2] != found[1]
+    assert key_of(function_of(text, K=1, thing=object())) != found[0]
+
+
+def test_changes_of_the_package_itself_are_seen_where_it_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    taking: Any = edits.take_from_bank
+    before = fingerprint(taking.py_func)
+    assert fingerprint_anew(taking.py_func) == before
+    monkeypatch.setattr(edits, "MOST_TAKEN", 3)
+    assert fingerprint(taking.py_func) == before
+    assert fingerprint_anew(taking.py_func) != before
+
+
+def test_switches_of_numba_count_when_they_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = function_of("def f(x): return x")
+    before = fingerprint(function)
+    monkeypatch.setattr(config, "BOUNDSCHECK", 1)
+    assert fingerprint(function) != before
+
+
+def test_arrays_with_entries_that_overlap_have_one() -> None:
+    value = np.zeros(2, np.dtype({"names": ["a", "b"], "formats": ["i4", "i4"], "offsets": [0, 2]}))
+    assert fingerprint(function_of(GLOBAL, K=value)) is not None

@@ -99,6 +99,39 @@ def test_a_helper_compiled_before_its_global_was_set_is_not_kept_as_what_it_is_n
     assert process(tmp_path, program=program.format(""))[0][0] == "42"
 
 
+def test_functions_kept_by_several_processes_are_never_taken_for_one_another(tmp_path: Path) -> None:
+    """Machine code is linked by names, which numba tells apart by numbers that begin anew in each process."""
+    text = "from neuralns.compiled.caching import compiled\ndef made(k):\n    @compiled\n    def plus(x):\n"
+    text += "        return x + k\n    return plus\n"
+    (tmp_path / "mine.py").write_text(text)
+    one = "import sys\nsys.path.insert(0, sys.argv[1])\nimport mine\nprint(mine.made(int(sys.argv[2]))(100))"
+    for number in ("1", "2"):
+        process(tmp_path, number, program=one)
+    both = "import sys\nsys.path.insert(0, sys.argv[1])\nimport mine\nfrom neuralns.compiled.caching import compiled\n"
+    both += "first, second = mine.made(1), mine.made(2)\n@compiled\ndef sum_of(x):\n"
+    both += "    return first(x) * 1000 + second(x)\n"
+    both += "print(sum_of(100))"
+    for _ in range(2):
+        assert process(tmp_path, program=both)[0] == ["101102"]
+
+
+def test_options_of_a_function_are_part_of_what_it_is(tmp_path: Path) -> None:
+    text = "import sys\nfrom neuralns.compiled.caching import compiled\ndef double(x):\n    return 1.0 / x\n"
+    (tmp_path / "mine.py").write_text(text + "double = compiled(double, error_model=sys.argv[2])\n")
+    program = "import sys\nsys.path.insert(0, sys.argv[1])\nimport mine\ntry:\n    print(mine.double(0.0))\n"
+    program += "except ZeroDivisionError:\n    print('raised')"
+    assert process(tmp_path, "numpy", program=program)[0] == ["inf"]
+    assert process(tmp_path, "python", program=program)[0] == ["raised"]
+
+
+def test_a_helper_compiled_in_several_versions_is_not_kept_as_one(tmp_path: Path) -> None:
+    text = "from neuralns.compiled.caching import compiled\nK = 1\n@compiled\ndef h(x):\n    return x + K\n"
+    (tmp_path / "mine.py").write_text(text + "@compiled\ndef f(x):\n    return h(x)\n")
+    start = "import sys\nsys.path.insert(0, sys.argv[1])\nimport mine\n"
+    process(tmp_path, program=start + "mine.h(3)\nmine.K = 2\nmine.h(3.0)\nmine.f(3)")
+    assert process(tmp_path, program=start + "mine.K = 2\nprint(mine.f(3))")[0] == ["5"]
+
+
 def test_a_folder_named_by_the_environment_serves_all_copies(tmp_path: Path) -> None:
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
@@ -221,6 +254,17 @@ def test_code_that_others_may_write_is_not_run(tmp_path: Path, target: str) -> N
     assert "compiled code there is not used, since others may write to it" in warnings
     open_to_all.chmod(0o755)
     assert run(folder) == ["42"]
+
+
+@posix
+def test_a_folder_of_everybodys_that_the_environment_names_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MODULE.format(factor=2))
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    words, warnings = process(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "open"))
+    assert words == ["42", "compiled"]
+    assert "open/neuralns: compiled code there is not used, since others may write to it" in warnings
+    assert "no folder can be written to" not in warnings
 
 
 @posix

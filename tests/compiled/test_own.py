@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from numba import njit, types
 from numba.core.errors import TypingError
+from numba.extending import overload
 
 from neuralns import OperatorError
 from neuralns.compiled.caching import compiled
@@ -76,6 +78,37 @@ def test_options_of_helpers_are_kept() -> None:
     mine = module_of("def ratio(x): return 1.0 / x\ndef f(x): return 42 if ratio(float(x)) == np.inf else 0", np=np)
     mine.ratio = njit(error_model="numpy")(mine.ratio)
     assert made(mine.f)(0) == 42
+
+
+def test_functions_that_numba_compiles_otherwise_are_left_to_it() -> None:
+    mine = module_of("def g(x): return -1\ndef f(x): return g(x)")
+    overload(mine.g)(lambda x: lambda x: 2 * x)
+    assert made(mine.f)(21) == 42
+
+
+@pytest.mark.filterwarnings("ignore:First-class function type")
+def test_helpers_in_tuples_follow_their_globals() -> None:
+    mine = module_of("J = 2\ndef h(x): return J * x\ndef f(x): return HS[0](x)")
+    mine.HS = (njit(mine.h),)
+    assert made(mine.f)(21) == 42
+    mine.J = 3
+    assert made(mine.f)(21) == 63
+
+
+def test_modules_that_import_each_other_can_be_used() -> None:
+    one, other = (module_of("def helped(x): return 2 * x") for _ in range(2))
+    one.other, other.one = other, one
+    mine = module_of("def f(x): return one.other.helped(x)", one=one)
+    assert made(mine.f)(21) == 42
+
+
+def test_what_cannot_be_kept_is_compiled_anew_in_the_process_all_the_same() -> None:
+    library = ctypes.CDLL(None)
+    library.labs.argtypes, library.labs.restype = [ctypes.c_long], ctypes.c_long
+    mine = module_of("K = 2\ndef f(x): return K * abs_of(x)", abs_of=library.labs)
+    assert made(mine.f)(-21) == 42
+    mine.K = 3
+    assert made(mine.f)(-21) == 63
 
 
 @pytest.mark.parametrize(

@@ -286,7 +286,9 @@ def test_what_makes_no_sense_is_refused_before_any_work(more: dict[str, Any], se
 
 def test_a_table_of_something_else_is_refused_and_left_alone(files: list[str]) -> None:
     Path("results.csv").write_text("name,x,y\ndepot,0,0\n")
-    with pytest.raises(InputError, match=r"^results\.csv: holds other columns than file, instance, customers, "):
+    with pytest.raises(
+        InputError, match=r"^results\.csv, line 1: holds other columns than file, instance, customers, "
+    ):
         run_batch(files, recipe(), Path("results.csv"))
     assert Path("results.csv").read_text() == "name,x,y\ndepot,0,0\n"
 

@@ -419,7 +419,7 @@ ROW = "E-n22-k4,21,random,30it,1,388.0,375.0,30,0.1,0.2\n"
 )
 def test_a_damaged_file_is_refused_and_left_alone(path: Path, content: bytes, sentence: str) -> None:
     path.write_bytes(content)
-    with pytest.raises(InputError, match=rf"runs\.csv(: |, ){re.escape(sentence)}"):
+    with pytest.raises(InputError, match=rf"runs\.csv(: |, |, line 1: ){re.escape(sentence)}"):
         compared(INSTANCES, SELECTORS, STOP, 1, PORTFOLIO, path)
     assert path.read_bytes() == content
 

@@ -202,7 +202,7 @@ def test_nothing_is_written_over_unless_it_is_asked_for(monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"^best\.csv: holds runs already; go on with --resume, or start anew with --"):
         run()
     Path("best.csv").write_text("name,x,y\n")
-    with pytest.raises(InputError, match=r"^best\.csv: holds other columns than stage, "):
+    with pytest.raises(InputError, match=r"^best\.csv, line 1: holds other columns than stage, "):
         run(force=True)
     assert Path("best.csv").read_text() == "name,x,y\n"
 

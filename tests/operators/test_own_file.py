@@ -50,10 +50,15 @@ def test_a_file_can_import_the_modules_beside_it_as_they_are_now(tmp_path: Path)
     assert str(tmp_path / "a") not in sys.path
 
 
-def test_an_edit_in_the_same_second_and_of_the_same_size_counts(tmp_path: Path) -> None:
+def test_an_edit_in_the_same_second_and_of_the_same_size_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     found = []
     for value in (1, 2):
-        (tmp_path / "mine.py").write_text(f"value = {value}")
-        os.utime(tmp_path / "mine.py", (1, 1))
-        found.append(run_python_file(tmp_path / "mine.py").value)
-    assert found == [1, 2]
+        (tmp_path / "mine.py").write_text(f"import beside_mine\nvalue = {value}")
+        (tmp_path / "beside_mine.py").write_text(f"value = {value}")
+        for name in ("mine.py", "beside_mine.py"):
+            os.utime(tmp_path / name, (1, 1))
+        found.append(run_python_file(tmp_path / "mine.py"))
+    assert [(module.value, module.beside_mine.value) for module in found] == [(1, 1), (2, 2)]

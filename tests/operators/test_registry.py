@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -412,3 +413,42 @@ def test_names_that_are_known_load_no_package(install: Callable[..., None], tmp_
         pytest.raises(InputError, match="'none' is not known"),
     ):
         operator("none")
+
+
+def test_a_portfolio_and_a_selector_follow_their_globals(tmp_path: Path) -> None:
+    """In one process, without being made anew."""
+    path = written(
+        tmp_path,
+        """
+        from neuralns import Selector
+        FIRST, WHICH = 1, 0
+
+        @destroy("own-sweep")
+        def sweep(state, quota):
+            for customer in range(FIRST, FIRST + quota):
+                remove(state, customer)
+
+        class Chosen(Selector):
+            name = "chosen"
+
+            def start(self, portfolio, customers=1):
+                return self.new_memory()
+
+            @staticmethod
+            def choose(memory, state, phase):
+                return WHICH if phase == 0 else 0
+        """,
+    )
+    load_operators(path)
+    mine: Any
+    (mine,) = [module for module in sys.modules.values() if getattr(module, "__file__", None) == str(path.resolve())]
+    portfolio = neuralns.make_portfolio("own", ["own-sweep", "random-node", "greedy"])
+    uses = []
+    for mine.FIRST, mine.WHICH in ((1, 0), (10**6, 1), (1, 0)):
+        selector = mine.Chosen()
+        result = solve("E-n22-k4", MaxIterations(20), portfolio=portfolio, scale=4, selector=selector)
+        uses.append([use.used for use in result.operators][:2])
+    assert uses == [[20, 0], [0, 20], [20, 0]]
+    mine.FIRST, mine.WHICH = 10**6, 0
+    with pytest.raises(OperatorError, match="own-sweep"):
+        solve("E-n22-k4", MaxIterations(20), portfolio=portfolio, scale=4, selector=selector)

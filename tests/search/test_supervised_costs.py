@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neuralns import RouteTotals, route_cost
-from neuralns.errors import GivenUpError
+from neuralns.errors import GivenUpError, InputError
 from neuralns.problem import patience
 
 SAID = "route cost 'forever' gave no answer (an endless loop?) and was given up"
@@ -29,6 +32,27 @@ def test_one_that_is_endless_is_refused_when_it_is_made(monkeypatch: pytest.Monk
         route_cost(forever)
     assert str(caught.value) == f"{SAID}."
     assert time.perf_counter() - begin < 5
+
+
+def test_one_that_catches_exceptions_is_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "PATIENCE", 0.5)
+
+    def stubborn(route: RouteTotals) -> float:
+        while True:
+            try:
+                while route.stops > 0:
+                    pass
+            except Exception:
+                pass
+
+    with pytest.raises(GivenUpError):
+        route_cost(stubborn)
+
+
+@pytest.mark.parametrize("cost", [max, math.hypot, functools.partial(max, 1.0), RouteTotals(1, 1, 1, 1, 0).count])
+def test_what_is_no_function_of_python_is_refused(cost: Any) -> None:
+    with pytest.raises(InputError, match="must be a function of a route's totals"):
+        route_cost(cost)
 
 
 PROGRAM = """

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import secrets
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import event
+from numba.core.bytecode import FunctionIdentity
 
+from neuralns.compiled.fingerprint import options_text
 from neuralns.compiled.kept import KeptCode
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -19,8 +24,22 @@ def compiled(function: Function, **options: Any) -> Function:
     A division by zero is infinite. Numba's ``options`` can say otherwise.
     """
     dispatcher = njit(**{"error_model": "numpy", "nogil": True, **options})(function)
-    dispatcher._cache = KeptCode(function)
+    dispatcher._cache = KeptCode(function, options_text(dispatcher.targetoptions, dispatcher.locals))
     return dispatcher
+
+
+def _number_from_anywhere() -> None:
+    """Number functions from a number of this process's own.
+
+    Machine code is linked by names, which numba tells apart by numbers that begin at 1 in each process: functions kept
+    by several processes would be taken for one another.
+    """
+    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
+
+
+_number_from_anywhere()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_number_from_anywhere)
 
 
 def inlined(function: Function) -> Function:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import dis
 import enum
 import hashlib
+import inspect
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import sysconfig
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -25,7 +26,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import config
 from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
+from numba.core.extending import _Intrinsic, register_jitable
+from numba.core.registry import cpu_target
 from numba.core.typing.templates import Signature
 
 from neuralns.compiled.failures import is_own
@@ -34,7 +36,10 @@ from neuralns.compiled.structs import StructType
 _PLAIN = frozenset({bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range, slice})
 _VERSIONED = frozenset({"numpy", "numba", "llvmlite", *sys.stdlib_module_names})
 """Packages that are known by their versions alone."""
-_SWITCHES = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+_SWITCHES = (
+    "BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DEBUG_NRT", "NRT_STATS",
+    "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "DISABLE_INTEL_SVML", "EXTEND_VARIABLE_LIFETIMES",
+)  # fmt: skip
 """Settings of numba's that change the machine code."""
 
 
@@ -45,41 +50,58 @@ class _NotCoveredError(Exception):
 def fingerprint(function: Callable[..., Any]) -> str | None:
     """Return the fingerprint of a function; None if it uses a value that cannot be covered.
 
-    >>> FACTOR = 2
-    >>> def twice(value):
-    ...     return FACTOR * value
-    >>> before = fingerprint(twice)
-    >>> FACTOR = 3
-    >>> fingerprint(twice) == before
-    False
+    >>> def times(factor):
+    ...     return lambda value: factor * value
+    >>> fingerprint(times(2)) == fingerprint(times(2)), fingerprint(times(2)) == fingerprint(times(3))
+    (True, False)
     """
-    digest = hashlib.sha256(_ground().encode())
     try:
-        for part in _parts_of(function):
-            digest.update(part.digest)
+        return _digest(_parts_of(function))
     except _NotCoveredError:
         return None
+
+
+def fingerprint_anew(function: Callable[..., Any]) -> str | None:
+    """Return the same with nothing remembered: functions of the package may have been changed as well."""
+    try:
+        return _digest(_parts_of(function, remembered=False))
+    except _NotCoveredError:
+        return None
+
+
+def key_of(function: Callable[..., Any]) -> str:
+    """Return what tells versions of a function apart in this process; values that cannot be covered count as objects.
+
+    They must be held by whoever holds the key, as a compiled copy of the function does.
+    """
+    return _digest(_parts_of(function, here=True))
+
+
+def _digest(parts: Iterator[_Part]) -> str:
+    digest = hashlib.sha256(_ground().encode())
+    for part in parts:
+        digest.update(part.digest)
     return digest.hexdigest()
 
 
 def own_helpers(function: Callable[..., Any]) -> list[Any]:
     """Return the compiled functions outside the package that a function calls, directly or not."""
-    found: list[Any] = []
-    with suppress(_NotCoveredError):
-        for part in _parts_of(function):
-            found += part.helpers
-    return found
+    return [helper for part in _parts_of(function, here=True) for helper in part.helpers]
 
 
-def _parts_of(function: Callable[..., Any]) -> Iterator[_Part]:
-    """Yield what a function is made of itself, then the functions that it uses, and those that they use."""
+def _parts_of(function: Callable[..., Any], remembered: bool = True, here: bool = False) -> Iterator[_Part]:
+    """Yield what a function is made of itself, then the functions that it uses, and those that they use.
+
+    Only ``here``, in this process, values that cannot be covered count as the objects that they are.
+    """
     found = {id(function): function}
     waiting = [function]
     for each in waiting:  # grows
-        part = _known.get(each)
+        ours = remembered and isinstance(each, FunctionType) and not is_own(each)
+        part = _known.get(each) if ours else None
         if part is None:
-            part = _Part(each)
-            if not is_own(each):  # functions of the package do not change while it runs
+            part = _Part(each, here)
+            if ours:  # functions of the package do not change while it runs
                 _known[each] = part
         yield part
         new = {id(other): other for other in part.functions if id(other) not in found}
@@ -90,12 +112,14 @@ def _parts_of(function: Callable[..., Any]) -> Iterator[_Part]:
 class _Part:
     """What one function is made of: a digest of it, the functions that it uses, and those compiled and not ours."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, here: bool = False) -> None:
         self.functions: list[Any] = []
         self.helpers: list[Any] = []
+        self._here, self._modules = here, set[int]()
         code = getattr(function, "__code__", None)
         if not isinstance(code, CodeType):
-            raise _NotCoveredError(f"{function!r:.60}")
+            self.digest = self._object_text(function).encode()
+            return
         names = frozenset(names_in(code))
         parts = [_name(function), _code_text(code, is_own(function))]
         for name, value in zip(code.co_freevars, function.__closure__ or (), strict=True):
@@ -108,6 +132,8 @@ class _Part:
                 parts.append(f"{name}={self._value_text(function.__globals__[name], names)}")
         defaults = function.__defaults__, tuple((function.__kwdefaults__ or {}).items())
         parts.append(self._value_text(defaults, names))
+        if is_own(function) and has_foreign_attributes():
+            parts.append(self._object_text(function))
         self.digest = hashlib.sha256("\n".join(parts).encode()).digest()
 
     def _value_text(self, value: Any, names: frozenset[str]) -> str:
@@ -116,31 +142,44 @@ class _Part:
         if isinstance(value, enum.Enum):
             return f"{kind} {value.name} {self._value_text(value.value, names)}"
         if isinstance(value, np.ndarray | np.generic):
-            return _array_text(value)
+            return self._object_text(value) if value.dtype.hasobject else _array_text(value)
         if type(value) in _PLAIN:
             return f"{kind} {value!r}"
         if isinstance(value, tuple) or type(value) in (list, dict, set, frozenset):
             told = [self._value_text(entry, names) for entry in (value.items() if isinstance(value, dict) else value)]
-            return f"{kind} ({', '.join(sorted(told) if isinstance(value, set | frozenset) else told)})"
+            fields = getattr(value, "_fields", "")
+            return f"{kind} {fields} ({', '.join(sorted(told) if isinstance(value, set | frozenset) else told)})"
         if isinstance(value, Dispatcher):
             if is_own(value.py_func):
                 self.helpers.append(value)
-            return f"compiled {sorted(value.targetoptions.items(), key=str)!r} {self._used(value.py_func)}"
+            return f"compiled {options_text(value.targetoptions, value.locals)} {self._used(value.py_func)}"
         if isinstance(value, _Intrinsic):
             return f"intrinsic {self._used(value._defn)}"
         if isinstance(value, FunctionType):
-            return self._used(value)
-        if isinstance(value, types.Type):
-            return type_text(value)
-        if isinstance(value, Signature):
-            return f"{type_text(value.return_type)} of {[type_text(argument) for argument in value.args]}"
-        if isinstance(value, ir.Type | np.dtype | np.ufunc | BuiltinFunctionType):
+            written = overloads_of(value)
+            return f"{self._used(value)} {[self._used(each) for each in written]}"
+        if isinstance(value, BuiltinFunctionType):
+            return f"builtin {value.__module__}.{value.__qualname__} of {type(value.__self__).__qualname__}"
+        if isinstance(value, ir.Type | np.dtype | np.ufunc):
             return f"{kind} {value!r}"
         if isinstance(value, ModuleType):
             return self._module_text(value, names)
-        if isinstance(value, type):
-            return _class_text(value)
-        raise _NotCoveredError(f"{value!r:.60}")
+        try:
+            if isinstance(value, types.Type):
+                return type_text(value)
+            if isinstance(value, Signature):
+                return f"{type_text(value.return_type)} of {[type_text(argument) for argument in value.args]}"
+            if isinstance(value, type):
+                return _class_text(value)
+        except _NotCoveredError:
+            return self._object_text(value)
+        return self._object_text(value)
+
+    def _object_text(self, value: Any) -> str:
+        """Return which object a value is that says nothing else; only for this process."""
+        if not self._here:
+            raise _NotCoveredError(f"{value!r:.60}")
+        return f"object {id(value)}"
 
     def _used(self, function: Any) -> str:
         """Return the name of a function that is used; what it is made of follows elsewhere."""
@@ -150,8 +189,9 @@ class _Part:
 
     def _module_text(self, module: ModuleType, names: frozenset[str]) -> str:
         """Return a text of all that code with these names can reach through a module."""
-        if is_versioned(module.__name__):
+        if is_versioned(module.__name__) or id(module) in self._modules:
             return f"module {module.__name__}"
+        self._modules.add(id(module))
         content = vars(module)
         reached = (f"{name}={self._value_text(content[name], names)}" for name in sorted(names & content.keys()))
         return f"module {module.__name__} ({', '.join(reached)})"
@@ -161,17 +201,23 @@ _known: WeakKeyDictionary[Any, _Part] = WeakKeyDictionary()
 
 
 def _name(function: Any) -> str:
-    return f"function {function.__module__}.{function.__qualname__}"
+    # In processes that are started anew, the program is called otherwise.
+    module = "__main__" if function.__module__ == "__mp_main__" else function.__module__
+    return f"function {module}.{function.__qualname__}"
+
+
+def _ground() -> str:
+    """Return what everything compiled depends on: this room, which says how, the compiler and its switches."""
+    versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__, np.__version__)
+    return f"{_sources()} {versions} {[getattr(config, name, None) for name in _SWITCHES]}"
 
 
 @cache
-def _ground() -> str:
-    """Return what everything compiled depends on: this room, which says how, and the compiler."""
+def _sources() -> str:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
-    versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__, np.__version__)
-    return f"{digest.hexdigest()} {versions} {[getattr(config, name, None) for name in _SWITCHES]}"
+    return digest.hexdigest()
 
 
 def names_in(code: CodeType) -> Iterator[str]:
@@ -180,6 +226,8 @@ def names_in(code: CodeType) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from names_in(constant)
+        elif isinstance(constant, str) and "getattr" in code.co_names:
+            yield constant
 
 
 def globals_in(code: CodeType) -> Iterator[str]:
@@ -196,8 +244,7 @@ def _code_text(code: CodeType, lines: bool) -> str:
     constants = [
         _code_text(constant, lines) if isinstance(constant, CodeType) else f"{type(constant).__name__} {constant!r}"
         for constant in code.co_consts
-        # A docstring is no code.
-        if not (constant is code.co_consts[0] and isinstance(constant, str))
+        if not (constant is code.co_consts[0] and isinstance(constant, str) and _begins_with_docstring(code))
     ]
     shape = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
@@ -205,11 +252,43 @@ def _code_text(code: CodeType, lines: bool) -> str:
     return f"{text} {code.co_filename} {code.co_firstlineno} {code.co_linetable.hex()}" if lines else text
 
 
+def _begins_with_docstring(code: CodeType) -> bool:
+    """Return whether the first constant of a code, if it is a text, says what the code does, and is no part of it."""
+    if sys.version_info >= (3, 13):
+        return bool(code.co_flags & inspect.CO_HAS_DOCSTRING)
+    return not code.co_name.startswith("<")
+
+
 def _array_text(value: Any) -> str:
-    if value.dtype.hasobject:
-        raise _NotCoveredError(f"{value!r:.60}")
     content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-    return f"{type(value).__name__} {value.dtype.descr} {value.shape} {value.flags.c_contiguous} {content}"
+    return f"{type(value).__name__} {value.dtype!r} {value.shape} {value.flags.c_contiguous} {content}"
+
+
+def options_text(options: Mapping[str, Any], local_types: Mapping[str, Any] | None = None) -> str:
+    """Return a text of the options that a function is compiled with."""
+    return f"{sorted(options.items(), key=str)!r} {sorted((local_types or {}).items(), key=str)!r}"
+
+
+def overloads_of(function: Any) -> list[Any]:
+    """Return the functions that a user has given numba to compile in place of a function; none if there are none."""
+    if not is_own(function) or is_versioned(function.__module__):
+        return []
+    cpu_target.typing_context.refresh()
+    known = cpu_target.typing_context._get_global_type(function)
+    found = [getattr(each, "_overload_func", None) for each in getattr(known, "templates", ())]
+    # By `register_jitable` a function is given in its own place.
+    return [each for each in found if each is not None and each.__module__ != register_jitable.__module__]
+
+
+def has_foreign_attributes() -> bool:
+    """Return whether a user has given numba methods or attributes of types; functions do not say which they use."""
+    cpu_target.typing_context.refresh()
+    return any(
+        is_own(each._overload_func) and not is_versioned(each._overload_func.__module__)
+        for templates in cpu_target.typing_context._attributes.values()
+        for each in templates
+        if getattr(each, "_overload_func", None) is not None
+    )
 
 
 def _class_text(value: type) -> str:
@@ -217,7 +296,7 @@ def _class_text(value: type) -> str:
     if is_versioned(value.__module__):
         return name
     if issubclass(value, enum.Enum):
-        return f"{name} {[(member.name, member.value) for member in value]}"
+        return f"{name} {[(name, member.value) for name, member in value.__members__.items()]}"
     if issubclass(value, tuple) and hasattr(value, "_fields"):
         return f"{name} {value._fields}"
     if issubclass(value, BaseException) and "__init__" not in vars(value):
@@ -226,14 +305,25 @@ def _class_text(value: type) -> str:
 
 
 def is_versioned(module: Any) -> bool:
-    return str(module).partition(".")[0] in _VERSIONED
+    """Return whether a module is known by the version of its package alone: the compiler's, or Python's own."""
+    top = str(module).partition(".")[0]
+    return top in _VERSIONED and _is_installed(top, getattr(sys.modules.get(top), "__file__", None))
+
+
+@cache
+def _is_installed(name: str, file: str | None) -> bool:
+    """Return whether a module of such a name is not a file of the user's: ``profile.py``, say."""
+    if file is None or name not in sys.stdlib_module_names:
+        return True
+    return Path(file).resolve().is_relative_to(Path(sysconfig.get_paths()["stdlib"]).resolve())
 
 
 def type_text(kind: Any) -> str:
     """Return a text that differs for all types that compile differently; one that cannot be told raises an error."""
     if isinstance(kind, types.BaseTuple):
         made_of = getattr(kind, "instance_class", tuple)
-        return f"{made_of.__module__}.{made_of.__qualname__}({', '.join(map(type_text, kind))})"
+        fields = getattr(made_of, "_fields", "")
+        return f"{made_of.__module__}.{made_of.__qualname__} {fields}({', '.join(map(type_text, kind))})"
     if isinstance(kind, StructType):
         return kind.key
     if isinstance(kind, types.NumberClass | types.TypeRef):

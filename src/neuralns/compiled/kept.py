@@ -11,6 +11,7 @@ import hashlib
 import os
 import pickle
 import stat
+import time
 import uuid
 import warnings
 from collections.abc import Callable
@@ -25,11 +26,13 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
 
-from neuralns.compiled.fingerprint import fingerprint, own_helpers, signature_text
+from neuralns.compiled.fingerprint import fingerprint, fingerprint_anew, own_helpers, signature_text
 from neuralns.errors import InputWarning
 
-MOST_VERSIONS = 16
-"""Files kept of one function: a sweep over the values of a global, or some checkouts that share a folder."""
+MOST_VERSIONS = 64
+"""Files kept of one function: its signatures, a sweep over a global, some checkouts that share a folder."""
+FORGOTTEN = 3600.0
+"""Seconds after which a file that was never finished is removed."""
 NOBODY = 65534
 """Owner of what belongs to users outside of a container, who are not among those inside."""
 _DIGEST = hashlib.sha256().digest_size
@@ -38,13 +41,14 @@ _DIGEST = hashlib.sha256().digest_size
 class KeptCode(_Cache):  # type: ignore[misc]
     """What a compiled function asks for its machine code before it compiles, and tells afterwards.
 
-    ``compiled_as`` is the fingerprint of the function when it was compiled; None if that cannot be told.
+    ``versions`` are the fingerprints of the function whenever it was compiled or loaded; None where it has none.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
+    def __init__(self, function: Callable[..., Any], options: str = "") -> None:
+        self._function, self._options = function, options
         self._enabled = True
-        self.compiled_as: str | None = None
+        self._compiled_as: str | None = None
+        self.versions: set[str | None] = set()
         name = f"{Path(function.__code__.co_filename).stem}.{function.__code__.co_qualname}"
         self._name = "".join(letter for letter in name if letter.isalnum() or letter in "._-")
 
@@ -67,7 +71,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
         """Return what was compiled for a signature, or None."""
         context.refresh()
         # Before anything is compiled: what the code is then made of counts.
-        self.compiled_as = None if _has_older_helpers(self._function) else fingerprint(self._function)
+        self._compiled_as = None if _has_older_helpers(self._function) else fingerprint(self._function)
+        self.versions.add(self._compiled_as)
         name = self._file_name(signature, context.codegen())
         if name is None:
             return None
@@ -85,29 +90,35 @@ class KeptCode(_Cache):  # type: ignore[misc]
         name = self._file_name(signature, result.codegen)
         if name is None or any(not part.can_cache for part in result.lifted) or result.library.has_dynamic_globals:
             return
-        # A global that was set in between, by another thread or by the compilation itself.
-        if fingerprint(self._function) != self.compiled_as:
+        # A global that was set in between, or one of the package, which is looked at once otherwise.
+        if fingerprint_anew(self._function) != self._compiled_as:
             return
         source = self._function.__code__.co_filename
         folder = _folder_to_write(source)
         if folder is None:
             # Typed at a prompt there is no file to keep it beside.
             if os.path.isfile(source):
-                _tell_of_no_place(RuntimeError())
+                shared = [folder for folder in _candidates(source) if folder.is_dir() and not _is_private(folder)]
+                if shared:
+                    _tell_of_others(shared[0])
+                else:
+                    _tell_of_no_place(RuntimeError())
             return
         try:
             data = dumps(result._reduce())
             _write(folder / name, hashlib.sha256(data).digest() + data)
-            for path in self._versions(folder)[MOST_VERSIONS:]:
+            forgotten = time.time() - FORGOTTEN
+            drafts = [path for path in folder.glob(f"{self._name}-*.nbc.*") if path.stat().st_mtime < forgotten]
+            for path in (*self._versions(folder)[MOST_VERSIONS:], *drafts):
                 path.unlink(missing_ok=True)
         except Exception as error:
             _tell_of_no_place(error)
 
     def _file_name(self, signature: Any, codegen: Any) -> str | None:
         told = signature_text(*normalize_signature(signature))
-        if not self._enabled or self.compiled_as is None or told is None:
+        if not self._enabled or self._compiled_as is None or told is None:
             return None
-        whole = f"{self.compiled_as} {told} {codegen.magic_tuple()}"
+        whole = f"{self._compiled_as} {self._options} {told} {codegen.magic_tuple()}"
         return f"{self._name}-{hashlib.sha256(whole.encode()).hexdigest()[:24]}.nbc"
 
     def _versions(self, folder: Path | None) -> list[Path]:
@@ -123,7 +134,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
 def _has_older_helpers(function: Callable[..., Any]) -> bool:
     """Return whether a helper of the user's may have been compiled from something else than it is now."""
     return any(
-        helper.overloads and getattr(helper._cache, "compiled_as", None) != fingerprint(helper.py_func)
+        helper.overloads and getattr(helper._cache, "versions", None) != {fingerprint(helper.py_func)}
         for helper in own_helpers(function)
     )
 
@@ -131,12 +142,15 @@ def _has_older_helpers(function: Callable[..., Any]) -> bool:
 def _read_checked(path: Path) -> bytes | None:
     """Return the content of a file; None if there is none, or if it is not what was written."""
     try:
+        is_ours = os.name != "posix" or _is_safe(path)
         content = path.read_bytes()
     except FileNotFoundError:
         return None
-    if os.name == "posix" and not _is_safe(path):
+    if not is_ours:
         _tell_of_others(path)
         return None
+    with contextlib.suppress(OSError):
+        os.utime(path)  # those used last are kept longest
     digest, data = content[:_DIGEST], content[_DIGEST:]
     if hashlib.sha256(data).digest() != digest:
         say_once("damaged", f"{path}: compiled code kept there is damaged; it is compiled anew.")
@@ -217,8 +231,7 @@ def _is_private(path: Path) -> bool:
 def _is_safe(path: Path, above: bool = False) -> bool:
     """Return whether only this user and root may write to one file or folder; one ``above`` may be as /tmp is."""
     status = path.stat()
-    owners = (0, os.geteuid(), NOBODY) if above else (0, os.geteuid())
-    if status.st_uid not in owners:
+    if status.st_uid not in (0, os.geteuid()) and not (above and status.st_uid == NOBODY and _is_contained()):
         return False
     if above and status.st_mode & stat.S_ISVTX:
         return True  # what is inside can be replaced by its owner alone
@@ -228,10 +241,17 @@ def _is_safe(path: Path, above: bool = False) -> bool:
 
 
 @cache
+def _is_contained() -> bool:
+    """Return whether there are users outside of this container whom it does not know."""
+    try:
+        return Path("/proc/self/uid_map").read_text(encoding="utf-8").split() != ["0", "0", "4294967295"]
+    except OSError:
+        return False
+
+
+@cache
 def _is_own_group(group: int) -> bool:
-    """Return whether a group has no member but this user: many systems give everybody such a group."""
-    if group == 0:
-        return True
+    """Return whether a group has no member but this user or root: many systems give everybody such a group."""
     import grp
     import pwd
 
@@ -239,7 +259,7 @@ def _is_own_group(group: int) -> bool:
         entry, user = grp.getgrgid(group), pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:
         return False
-    return entry.gr_name == user and set(entry.gr_mem) <= {user}
+    return (group == 0 or entry.gr_name == user) and set(entry.gr_mem) <= {user, "root"}
 
 
 def _tell_of_others(path: Path) -> None:

@@ -19,7 +19,7 @@ from numba.core.errors import NumbaError
 from neuralns import errors
 from neuralns.compiled.caching import compile_for, compiled
 from neuralns.compiled.failures import is_own, lines_named
-from neuralns.compiled.fingerprint import fingerprint, is_versioned, names_in
+from neuralns.compiled.fingerprint import is_versioned, key_of, names_in, overloads_of
 from neuralns.errors import OperatorError
 
 
@@ -33,10 +33,11 @@ def compile_own(
     the user has ``written``, exceptions are looked for there.
     """
     _refuse(what, function if written is None else written)
-    key = function, signature, fingerprint(function)
+    theirs = is_own(function) or written is not None
+    key = function, signature, key_of(function) if theirs else ""
     try:
         if key not in _compiled:
-            if is_own(function) or written is not None:
+            if theirs:
                 with lines_named():
                     _compiled[key] = compile_for(signature, _Copies().copy(function), "python")
             else:
@@ -74,6 +75,7 @@ class _Copies:
 
     def __init__(self) -> None:
         self._compiled: dict[Any, Any] = {}
+        self._modules: dict[int, ModuleType] = {}
 
     def copy(self, function: Any) -> Any:
         """Return the copy of a function."""
@@ -95,12 +97,20 @@ class _Copies:
         """Return what stands for a value: a helper of the user's is compiled, everything else is itself."""
         if isinstance(value, ModuleType):
             return self._replaced_module(value, names)
+        if isinstance(value, tuple):
+            found = [self._replaced(each, names) for each in value]
+            same = all(one is other for one, other in zip(found, value, strict=True))
+            return value if same else type(value)(*found) if hasattr(value, "_fields") else tuple(found)
         function = value.py_func if isinstance(value, Dispatcher) else value
         if not isinstance(function, FunctionType) or not is_own(function) or is_versioned(function.__module__):
             return value
+        if not isinstance(value, Dispatcher) and overloads_of(function):
+            return value  # numba knows what to compile in its place
         if function not in self._compiled:
-            options = dict(value.targetoptions) if isinstance(value, Dispatcher) else {}
-            options = {"error_model": "python", **options, "nogil": True}
+            options: dict[str, Any] = {"error_model": "python"}
+            if isinstance(value, Dispatcher):
+                options |= {**value.targetoptions, "locals": value.locals}
+            options["nogil"] = True
             options.pop("nopython", None)
             copy = _shell(function)
             self._compiled[function] = compiled(copy, **options)
@@ -110,13 +120,13 @@ class _Copies:
     def _replaced_module(self, module: ModuleType, names: frozenset[str]) -> ModuleType:
         if is_versioned(module.__name__) or module.__name__.partition(".")[0] == "neuralns":
             return module
-        content = vars(module)
-        found = {name: self._replaced(content[name], names) for name in names & content.keys()}
-        if all(content[name] is each for name, each in found.items()):
-            return module
-        copy = ModuleType(module.__name__)
-        vars(copy).update(content | found)
-        return copy
+        if id(module) not in self._modules:
+            # Known before it is filled: modules may import each other.
+            copy = self._modules[id(module)] = ModuleType(module.__name__)
+            content = vars(module)
+            vars(copy).update(content)
+            vars(copy).update({name: self._replaced(content[name], names) for name in names & content.keys()})
+        return self._modules[id(module)]
 
 
 def _shell(function: FunctionType) -> FunctionType:
@@ -126,7 +136,7 @@ def _shell(function: FunctionType) -> FunctionType:
         function.__code__, dict(function.__globals__), function.__name__, function.__defaults__, closure or None
     )
     copy.__kwdefaults__, copy.__module__ = function.__kwdefaults__, function.__module__
-    copy.__qualname__ = f"{function.__qualname__}_{(fingerprint(function) or '')[:12]}"
+    copy.__qualname__ = f"{function.__qualname__}_{key_of(function)[:12]}"
     return copy
 
 

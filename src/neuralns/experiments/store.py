@@ -205,8 +205,8 @@ class CsvRows(Generic[Row]):
         names = list(self._casts)
         found = _first(reader)
         if found != names:
-            missing = ", ".join(name for name in names if name not in found)
-            how = f"; {missing} is missing" if missing and len(found) > 1 else ""
+            missing = [name for name in names if name not in found]
+            how = f"; {', '.join(missing)} is missing" if 0 < len(missing) < len(names) else ""
             raise InputError(f"{path}, line 1: holds other columns than {', '.join(names)}{how}.")
         try:
             return [self._row(values) for values in reader if values]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -388,6 +388,11 @@ class Lanes:
         if observe:
             self.observe()
 
+    @cached_property
+    def _tables(self) -> Struct:
+        """Operators as they were when they were first asked for."""
+        return self.portfolio.tables
+
     def step(self, actions: npt.NDArray[np.integer], observe: bool = True) -> None:
         """Apply one action in each lane that is not done; rewards, costs and the observation are overwritten."""
         step, _, _ = _functions()
@@ -399,7 +404,7 @@ class Lanes:
             lane = int(np.flatnonzero(wrong)[0])
             phase = ("destroy", "repair")[int(self._longs[lane, PHASE])]
             raise InputError(f"action {chosen[lane]} of lane {lane} is no {phase} operator of its portfolio.")
-        tables = self.portfolio.tables
+        tables = self._tables
         self._share(lambda low, high: step(self._addresses, tables, chosen, self._longs, self._floats, low, high))
         if observe:
             self.observe()
@@ -433,7 +438,7 @@ class Lanes:
             raise InputError(f"selector {selector.name!r} reads the history of arcs, which these lanes do not keep.")
         choose = address_of(selector.functions()[0])
         uses = np.zeros(self.action_mask.shape, np.int64)
-        tables = self.portfolio.tables
+        tables = self._tables
 
         def work(low: int, high: int) -> int:
             memories = self._memories(selector, low, high)

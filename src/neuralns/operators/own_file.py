@@ -6,10 +6,17 @@ import hashlib
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+)
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from neuralns.errors import InputError, NeuralnsError
 
@@ -53,16 +60,42 @@ def _importing_from(folder: Path) -> Iterator[None]:
             del sys.modules[loaded]
     before = set(sys.modules)
     importlib.invalidate_caches()
-    sys.path.insert(0, str(folder))
+    place = str(folder)
+    kept, hook = sys.path_importer_cache.pop(place, None), _finder_in(place)
+    sys.path.insert(0, place)
+    sys.path_hooks.insert(0, hook)
     try:
         yield
     finally:
-        if str(folder) in sys.path:
-            sys.path.remove(str(folder))
+        sys.path_hooks.remove(hook)
+        sys.path_importer_cache.pop(place, None)
+        if kept is not None:
+            sys.path_importer_cache[place] = kept
+        if place in sys.path:
+            sys.path.remove(place)
         for name in sys.modules.keys() - before:
             file = getattr(sys.modules[name], "__file__", None)
             if file is not None and Path(file).is_relative_to(folder):
                 _siblings.add(name.partition(".")[0])
+
+
+class _FromSource(SourceFileLoader):
+    """Loads a module from its source, whatever Python has kept of it by size and second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def _finder_in(folder: str) -> Callable[[str], FileFinder]:
+    """Return what finds modules in a folder and the packages below it, for Python's list of such finders."""
+
+    def find(path: str) -> FileFinder:
+        if not Path(path).is_relative_to(folder):
+            raise ImportError
+        return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_FromSource, SOURCE_SUFFIXES))
+
+    return find
 
 
 def user_files() -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +57,8 @@ class Portfolio:
     repairs: tuple[Operator, ...]
     improves: tuple[Operator, ...] = ()
 
+    _tables: ClassVar[tuple[list[int], Struct] | None] = None
+
     def __post_init__(self) -> None:
         for phase, entries in (("destroy", self.destroys), ("repair", self.repairs)):
             if not entries:
@@ -95,9 +96,16 @@ class Portfolio:
         """Names of all operators, in the same order."""
         return tuple(entry.name for entry in self.operators)
 
-    @cached_property
+    @property
     def tables(self) -> Struct:
-        """Compiled operators as compiled functions take them (see `contract`)."""
+        """Compiled operators as compiled functions take them (see `contract`), made anew if one has changed."""
+        addresses = [address_of(entry.compiled) for entry in self.operators]
+        if self._tables is None or self._tables[0] != addresses:
+            object.__setattr__(self, "_tables", (addresses, self._new_tables()))
+        assert self._tables is not None
+        return self._tables[1]
+
+    def _new_tables(self) -> Struct:
         found: dict[str, Any] = {}
         for phase, entries in (("destroy", self.destroys), ("repair", self.repairs), ("improve", self.improves)):
             given = np.zeros((len(entries), MOST_PARAMETERS))

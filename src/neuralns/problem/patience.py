@@ -16,8 +16,8 @@ _LOOK, _IDLE = 0.2, 50
 """Seconds between two looks, and how many of them without a call are the end of the thread."""
 
 
-class NoAnswerError(Exception):
-    """A function took longer than it may."""
+class NoAnswerError(BaseException):
+    """A function took longer than it may; no ``except Exception`` of its own stops it."""
 
 
 @contextmanager
@@ -32,7 +32,13 @@ def patience(seconds: float | None = None) -> Iterator[None]:
     try:
         yield
     finally:
-        _watch.end(number)
+        while True:
+            # The exception may come here, too.
+            try:
+                _watch.end(number)
+                break
+            except NoAnswerError:
+                continue
 
 
 class _Watch:
@@ -56,6 +62,8 @@ class _Watch:
     def end(self, number: int) -> None:
         with self._lock:
             self._calls.pop(number, None)
+            # One that is on its way is called back.
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(threading.get_ident()), None)
 
     def _look(self) -> None:
         idle = 0
@@ -64,14 +72,13 @@ class _Watch:
             now = time.monotonic()
             with self._lock:
                 idle = 0 if self._calls else idle + 1
-                for number, (thread, until) in [*self._calls.items()]:
+                for thread, until in self._calls.values():
                     if now >= until:
-                        del self._calls[number]
+                        # Again and again: the function may catch it.
                         ctypes.pythonapi.PyThreadState_SetAsyncExc(
                             ctypes.c_ulong(thread), ctypes.py_object(NoAnswerError)
                         )
-                if idle == 50:
-                    self._looks = False
+                self._looks = idle < _IDLE
 
 
 _watch = _Watch()

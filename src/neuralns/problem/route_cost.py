@@ -7,6 +7,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, NamedTuple, SupportsIndex
 
 from neuralns.errors import GivenUpError, InputError
@@ -69,7 +70,8 @@ class RouteCost:
             raise InputError(f"name {self.name!r:.60} of a route cost must be text on one line.")
         # A function that is compiled already brings the Python one along.
         object.__setattr__(self, "function", getattr(self.function, "py_func", self.function))
-        if not callable(self.function):
+        if not isinstance(self.function, FunctionType):
+            # Others (methods, partial functions, those of C) cannot be compiled.
             raise InputError(f"{self} must be a function of a route's totals, not {self.function!r:.60}.")
         try:
             inspect.signature(self.function).bind(_TRIAL)

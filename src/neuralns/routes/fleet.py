@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.calls import address_of
-from neuralns.compiled.fingerprint import fingerprint
+from neuralns.compiled.fingerprint import key_of
 from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError
 from neuralns.problem.fleet import Group, VehicleType
@@ -225,7 +225,7 @@ _costs: dict[tuple[Any, ...], Any] = {}
 
 
 def _compiled_cost(what: str, function: Callable[[RouteTotals], float]) -> Any:
-    key = what, function, fingerprint(function)
+    key = what, function, key_of(function)
     if key not in _costs:
         _costs[key] = _compile_cost(what, function)
     return _costs[key]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.compiled.caching import compiled
-from neuralns.compiled.fingerprint import fingerprint
+from neuralns.compiled.fingerprint import key_of
 from neuralns.compiled.random import seed_words
 from neuralns.compiled.structs import Struct
 from neuralns.problem.distances import ROUNDINGS, triangle_excess
@@ -43,7 +43,7 @@ TRIANGLES = 300
 """Up to so many nodes it is worked out how far given distances break the triangle inequality."""
 
 
-_common: WeakKeyDictionary[Instance, tuple[list[str | None], dict[str, Any]]] = WeakKeyDictionary()
+_common: WeakKeyDictionary[Instance, tuple[list[str], dict[str, Any]]] = WeakKeyDictionary()
 """What states of one instance hold in common."""
 _excess: WeakKeyDictionary[Instance, dict[bool, float]] = WeakKeyDictionary()
 """What `triangle_excess` said of given distances (False) and durations of their own (True): several ask for it."""
@@ -96,7 +96,7 @@ def new_state(
 
 def _common_of(instance: Instance) -> dict[str, Any]:
     """Return what all states of an instance share, made anew if a cost of the user's own is not what it was."""
-    costs = [fingerprint(cost.function) for cost in instance.route_costs or () if cost.is_own]
+    costs = [key_of(cost.function) for cost in instance.route_costs or () if cost.is_own]
     if instance not in _common or _common[instance][0] != costs:
         _common[instance] = costs, _of_instance(instance)
     return _common[instance][1]

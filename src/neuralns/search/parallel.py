@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.compiled.failures import is_own
+from neuralns.compiled.fingerprint import fingerprint
 from neuralns.errors import GivenUpError, InputError, InputWarning, NeuralnsError
 from neuralns.operators.own_file import run_python_file, user_files
 from neuralns.problem.instance import Instance
@@ -34,7 +36,7 @@ from neuralns.search.interrupt import interrupts_blocked
 from neuralns.search.pausing import Clock
 from neuralns.search.search import Progress, Search
 from neuralns.search.setup import Setup, prepare
-from neuralns.search.supervision import Supervised
+from neuralns.search.supervision import Supervised, functions_of
 
 EXCHANGES = 20
 """Times in a run that the search, or team, that is worst off goes on from the best solution of all."""
@@ -190,18 +192,28 @@ def start_method() -> str:
     return chosen
 
 
-def _packed(setup: Setup) -> tuple[list[str], list[str], bytes]:
-    """Return a setup for processes that are started anew: files and modules to load first, then itself."""
+Packed = tuple[list[str], list[str], bytes, list[str | None]]
+
+
+def _packed(setup: Setup) -> Packed:
+    """Return a setup for processes that are started anew.
+
+    These are files and modules to load first, the setup itself, and the fingerprints of the user's functions.
+    """
     modules = {entry.function.__module__ for entry in setup.portfolio.operators}
     try:
         # Files of a user's own are run there, and what the program itself defines is there by then.
         known = [name for name in modules if not name.startswith(("neuralns_user_", "__"))]
-        return user_files(), sorted(known), pickle.dumps(setup)
+        return user_files(), sorted(known), pickle.dumps(setup), _fingerprints(setup)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
             f"several workers are started anew here, and something of this search cannot be sent to them ({error}); "
             "define it at the top of a module, or search on one core."
         ) from None
+
+
+def _fingerprints(setup: Setup) -> list[str | None]:
+    return [fingerprint(function) if is_own(function) else None for function in functions_of(setup)]
 
 
 class _Coordinator:
@@ -504,20 +516,26 @@ def _work(
 
 def _work_anew(
     connection: Connection,
-    packed: tuple[Sequence[str], Sequence[str], bytes],
+    packed: Packed,
     seed: np.random.SeedSequence,
     begin: float,
     memory: Any,
     coordinator: int,
 ) -> None:
     """Load what a setup needs in a process that was started anew, and search."""
-    files, modules, content = packed
+    files, modules, content, fingerprints = packed
     try:
         for file in files:
             run_python_file(file)
         for module in modules:
             importlib.import_module(module)
         setup = pickle.loads(content)
+        for function, here, there in zip(functions_of(setup), _fingerprints(setup), fingerprints, strict=True):
+            if here != there:
+                raise InputError(
+                    f"{function.__qualname__} of {function.__code__.co_filename} is not the same in workers, which are "
+                    "started anew here and run the file again; a global was set, or the file changed, since it was run."
+                )
         prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop, setup.instance)
     except NeuralnsError as error:
         connection.send(("error", error))

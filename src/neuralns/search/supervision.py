@@ -37,16 +37,20 @@ _LOOK = 0.1
 Found = TypeVar("Found")
 
 
-def has_own_functions(setup: Setup) -> bool:
-    """Return whether any function of a search comes from outside the package."""
+def functions_of(setup: Setup) -> list[Any]:
+    """Return all functions that a search calls which may come from outside the package."""
     selector = type(setup.selector)
     functions: list[Any] = [entry.function for entry in setup.portfolio.operators]
     functions += [selector.choose, selector.update, setup.acceptance.function]
     functions += [rule.function for rule in setup.stop.rules]
     if issubclass(selector, Controller):
         functions += [selector.control, selector.observe, selector.begin]
-    functions += [cost.function for cost in setup.instance.route_costs or () if cost.is_own]
-    return selector is PythonSelector or any(map(is_own, functions))
+    return functions + [cost.function for cost in setup.instance.route_costs or () if cost.is_own]
+
+
+def has_own_functions(setup: Setup) -> bool:
+    """Return whether any function of a search comes from outside the package."""
+    return type(setup.selector) is PythonSelector or any(map(is_own, functions_of(setup)))
 
 
 class Supervised:

@@ -165,11 +165,19 @@ def memory_type(selector: Any) -> StructType:
     return StructType(f"{selector.__module__}.{selector.__qualname__}", selector.fields)
 
 
-@cache
 def compile_selector(
     name: str, choose: Callable[..., Any], update: Callable[..., Any], memory: StructType
 ) -> tuple[Any, Any]:
     """Compile the two functions of a selector; one that does not compile is refused by name."""
+    _check_signatures(name, choose, update)
+    return (
+        compile_own(f"selector {name!r}", types.int64(memory, *_REST_OF_CHOOSE), choose),
+        compile_own(f"selector {name!r}", types.void(memory, *_REST_OF_UPDATE), update),
+    )
+
+
+@cache
+def _check_signatures(name: str, choose: Callable[..., Any], update: Callable[..., Any]) -> None:
     for function, wanted in ((choose, Selector.choose), (update, Selector.update)):
         taken, right = (list(inspect.signature(each).parameters) for each in (function, wanted))
         if len(taken) != len(right):
@@ -177,7 +185,3 @@ def compile_selector(
                 f"selector {name!r}: '{wanted.__name__}' takes ({', '.join(taken)}), but has to be a static method "
                 f"that takes ({', '.join(right)})."
             )
-    return (
-        compile_own(f"selector {name!r}", types.int64(memory, *_REST_OF_CHOOSE), choose),
-        compile_own(f"selector {name!r}", types.void(memory, *_REST_OF_UPDATE), update),
-    )
