@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fleets import cost_of_route, general_instances, insertions, other_ends, some_general_routes
@@ -511,3 +511,33 @@ def test_a_stop_that_is_late_may_be_in_time_by_a_detour() -> None:
     )  # fmt: skip
     state, slot = only_route(instance, [1])
     assert best_insertion(state, 2, slot) == (-48.0, 1)
+
+
+@settings(deadline=None, max_examples=200)
+@given(general_instances(most=12), st.integers(0, 1000))
+def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(instance: Instance, seed: int) -> None:
+    """Whatever is inserted, and whichever vehicles routes get: see `hopeless`."""
+    rng = np.random.default_rng(seed)
+    state = new_state(instance, seed, solution=some_general_routes(instance, seed))
+    assume(np.isfinite(state.slack))
+    checkpoint(state)
+    for customer in range(1, instance.customers + 1):
+        if state.route[customer] >= 0 and rng.random() < 0.5:
+            remove(state, customer)
+    ask(state, TIDY, 0)
+    bounds = []
+    for request in rng.permutation(state.removed[: state.n_removed]).tolist():
+        bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
+        found = [(*best_insertion(state, request, slot), slot) for slot in state.active[: state.n_active].tolist()]
+        cost, place, slot = min(found, default=(np.inf, 0, 0))
+        opening, vehicle = best_opening(state, request)
+        if opening < cost or (opening < np.inf and rng.random() < 0.2):
+            insert(state, request, open_route(state, vehicle), 0)
+        elif cost < np.inf:
+            insert(state, request, slot, place)
+    bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
+    ask(state, SETTLE, 0)
+    assert all(bound <= state.cost + 1e-6 * max(1.0, abs(state.cost)) for bound in bounds)
+    used = [slot for slot in state.active[: state.n_active].tolist() if state.size[slot] > 0]
+    assert state.total_savings == close(sum(state.savings[slot] for slot in used))
+    assert min((state.savings[slot] for slot in used), default=0.0) >= 0.0

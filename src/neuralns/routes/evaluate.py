@@ -349,10 +349,11 @@ def hopeless(state):
     """Return whether the routes cost so much that no insertion of those still removed can lead to acceptance.
 
     Where the triangle inequality holds, insertions never lower the cost; rounded distances break it by so little that
-    it can be said how much. Routes that cost less than a selector's reach are never hopeless.
+    it can be said how much. Other vehicles may save some more. Routes that cost less than a selector's reach are never
+    hopeless.
     """
     status = state.status
-    return state.cost - state.slack * state.n_removed > max(status.threshold, status.reach)
+    return state.cost - state.slack * state.n_removed - state.total_savings > max(status.threshold, status.reach)
 
 
 @inlined

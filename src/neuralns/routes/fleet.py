@@ -98,6 +98,8 @@ def general_fields(instance: Instance) -> dict[str, Any]:
             bool(instance.route_costs) or any(kind.duration_cost > 0 or kind.max_duration is not None for kind in kinds)
         ),
         "by_length": int(_goes_by_length(instance)),
+        "retypes": int(len(kinds) > 1 and _has_known_savings(instance)),
+        "same_hours": int(len({(kind.duration_cost, kind.shift) for kind in kinds}) == 1),
         "backhauls": int(instance.backhauls),
         "shipments": int(bool(instance.shipments)),
     }
@@ -134,7 +136,7 @@ def _nothing() -> dict[str, Any]:
         "opens": numbers, "closes": numbers, "group": small, "group_required": flags, "from_depots": numbers,
         "has_depots": 0, "start_depot": wholes, "end_depot": wholes, "depot_cost": numbers, "depot_capacity": table,
         "own_costs": wholes, "mixed": 0, "timed": 0, "priced": 0, "measured": 0, "by_length": 0, "backhauls": 0,
-        "shipments": 0,
+        "retypes": 0, "same_hours": 0, "shipments": 0,
     }  # fmt: skip
 
 
@@ -260,8 +262,11 @@ def all_distances(instance: Instance, times: bool) -> tuple[Floats, Floats]:
 
 
 def slack_of(instance: Instance, most_saved: Callable[..., float]) -> float:
-    """Return the most by which an insertion can lower the cost, infinite if that cannot be told."""
-    if instance.profiles or instance.route_costs or len(instance.types) > 1:
+    """Return the most by which an insertion can lower the cost, infinite if that cannot be told.
+
+    What another vehicle can save on a route is counted apart (``State.savings``).
+    """
+    if not _has_known_savings(instance):
         return float("inf")
     found = max(kind.distance_cost for kind in instance.types) * most_saved(instance)
     most = max(kind.duration_cost for kind in instance.types)
@@ -269,6 +274,12 @@ def slack_of(instance: Instance, most_saved: Callable[..., float]) -> float:
         found += most * most_saved(instance, times=True)
     rates = max(1.0, *(kind.distance_cost for kind in instance.types))
     return found + 1e-9 * rates * max(1.0, float(_from_depots(instance).max()))
+
+
+def _has_known_savings(instance: Instance) -> bool:
+    """Return whether it can be told what another vehicle saves at most on a route, by its length and duration."""
+    costly = any(depot.cost > 0 for depot in instance.depots or ())
+    return not (instance.profiles or instance.route_costs or (costly and len(instance.types) > 1))
 
 
 def lost_anyway(instance: Instance) -> float:

@@ -150,29 +150,36 @@ def _tail(state, kind, node):
 
 @compiled
 def _sum_up(state, slot):
-    """Work out the totals of a route, which hold whether or not it is dirty: length, loads at both ends, release."""
+    """Work out the totals of a route, which hold whether or not it is dirty: length, loads at both ends, release.
+
+    Returns the last customer.
+    """
     goods = state.goods
     load = np.int64(slot) * goods
     for part in range(goods):
         state.start_load[load + part] = state.end_load[load + part] = 0.0
-    length, release, node = state.entry[slot], -np.inf, state.first[slot]
+    length, release, node, last = state.entry[slot], -np.inf, state.first[slot], np.uint32(0)
     while node != 0:
         for part in range(goods):
             state.start_load[load + part] += state.delivery[node, part]
             state.end_load[load + part] += state.pickup[node, part]
         length += state.arc[node]
         release = max(release, state.release[node])
-        node = state.successor[node]
+        last, node = node, state.successor[node]
     state.length[slot] = length
     state.route_release[slot] = release
     state.load[slot] = state.start_load[load]
     for part in range(goods):
         state.peak[load + part] = max(state.start_load[load + part], state.end_load[load + part])
+    return last
 
 
 @compiled
 def renew_general(state, slot):
-    """Work out all that is kept of a route beside the books: totals, loads, times, duration, whether it is allowed."""
+    """Work out all that is kept of a route beside the books: totals, loads, times, duration, whether it is allowed.
+
+    Returns the last customer.
+    """
     state.dirty[slot] = 0
     _sum_up(state, slot)
     kind, goods = state.vehicle[slot], state.goods
@@ -202,6 +209,7 @@ def renew_general(state, slot):
         if state.duration[slot] > state.most_duration[kind]:
             legal = False
     state.legal[slot] = 1 if legal else 0
+    return last
 
 
 @inlined
@@ -384,6 +392,7 @@ def _open_books(state, slot):
     """Take a route out of the books before it changes."""
     if state.size[slot] > 0:
         state.cost -= _count_route(state, slot, -1) + state.route_cost[slot]
+        state.total_savings -= state.savings[slot]
 
 
 @compiled
@@ -391,14 +400,15 @@ def _close_books(state, slot, resized):
     """Enter a route in the books after it has changed, ``resized`` in the cheapest vehicle of its class."""
     if state.size[slot] == 0:
         state.load[slot] = state.length[slot] = state.duration[slot] = state.route_cost[slot] = 0.0
+        state.savings[slot] = 0.0
         state.dirty[slot] = 1
         return
     resized = resized and state.class_size[state.vehicle[slot]] > 1
     if state.measured != 0 or (resized and state.mixed != 0):
-        renew_general(state, slot)
+        last = renew_general(state, slot)
     else:
         # Totals say what it costs; the rest is worked out when somebody looks at it.
-        _sum_up(state, slot)
+        last = _sum_up(state, slot)
         state.dirty[slot] = 1
     chosen = _cheapest_type(state, slot) if resized else state.vehicle[slot]
     if chosen != state.vehicle[slot]:
@@ -408,7 +418,28 @@ def _close_books(state, slot, resized):
     at = np.int64(slot) * state.goods
     cost = _price(state, chosen, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
     state.route_cost[slot] = cost
+    if state.retypes != 0:
+        state.savings[slot] = _savings(state, slot, last)
+        state.total_savings += state.savings[slot]
     state.cost += cost + _count_route(state, slot, 1)
+
+
+@compiled
+def _savings(state, slot, last):
+    """Return the most that another vehicle can save on a route, whoever else comes on it.
+
+    That is what the cheapest vehicle that carries its load saves, free or not: more customers only make routes longer,
+    but for what detours save, and fit fewer vehicles.
+    """
+    first, at, least = state.first[slot], np.int64(slot) * state.goods, state.route_cost[slot]
+    between = state.length[slot] - state.entry[slot] - state.arc[last]
+    for kind in range(len(state.used)):
+        if state.start_load[at] <= state.carries[kind, 0] and state.end_load[at] <= state.carries[kind, 0]:
+            cost = _at_least(state, kind, first, last, between)
+            if state.measured != 0 and state.same_hours != 0:
+                cost += state.per_duration[kind] * state.duration[slot]
+            least = min(least, cost)
+    return state.route_cost[slot] - least
 
 
 @compiled
@@ -1474,7 +1505,7 @@ def _chain_plan(state, slot, begin, end):
 
 def _recompute(state, _customer, _slot, _place, _bound, _blink):
     """Return the cost of all routes and depots from scratch, and make the books anew."""
-    total = 0.0
+    total = state.total_savings = 0.0
     for kind in range(len(state.used)):
         state.used[kind] = 0
     for depot in range(len(state.depot_use)):
@@ -1485,11 +1516,14 @@ def _recompute(state, _customer, _slot, _place, _bound, _blink):
         slot = state.active[index]
         if state.size[slot] == 0:
             continue
-        renew_general(state, slot)
+        last = renew_general(state, slot)
         at = np.int64(slot) * state.goods
         kind = state.vehicle[slot]
         cost = _price(state, kind, state.length[slot], state.duration[slot], state.peak[at], state.size[slot])
         state.route_cost[slot] = cost
+        if state.retypes != 0:
+            state.savings[slot] = _savings(state, slot, last)
+            state.total_savings += state.savings[slot]
         total += cost + _count_route(state, slot, 1)
     return total
 

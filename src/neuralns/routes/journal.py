@@ -11,6 +11,7 @@ def checkpoint(state):
     state.n_saved = 0
     state.n_saved_slots = 0
     state.saved_cost = state.cost
+    state.saved_total_savings = state.total_savings
     state.saved_n_routes = state.n_routes
 
 
@@ -71,4 +72,5 @@ def restore(state):
     for index in range(state.n_saved_slots):
         copy_slot_back(state, index, state.saved_slot[index])
     state.cost = state.saved_cost
+    state.total_savings = state.saved_total_savings
     state.n_routes = state.saved_n_routes

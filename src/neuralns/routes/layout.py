@@ -164,6 +164,8 @@ FIELDS = (
     _instance("priced", whole, 0),  # whether they cost, or there are costs of one's own
     _instance("measured", whole, 0),  # whether durations count
     _instance("by_length", whole, 0),  # whether nothing but lengths and deliveries counts, and lengths are held
+    _instance("retypes", whole, 0),  # whether routes can get cheaper by another vehicle, by a known amount at most
+    _instance("same_hours", whole, 0),  # whether an hour costs the same in every vehicle, and shifts are the same
     _instance("backhauls", whole, 0),
     _instance("shipments", whole, 0),
     # The routes.
@@ -180,8 +182,10 @@ FIELDS = (
     _route("duration", "slot"),  # where durations count (MEASURED)
     _route("vehicle", "slot", types.int32),  # type of the vehicle (GENERAL)
     _route("route_cost", "slot"),  # what the route costs (GENERAL)
+    _route("savings", "slot"),  # the most that another vehicle can save on it, whoever else comes on it (GENERAL)
     _route("n_routes", "once", whole),  # routes with customers
     _route("cost", "once", number),  # F of the routes
+    _route("total_savings", "once", number),  # of all routes
     Field("overload_cost", "once", number, copied=True),  # of a unit of load above the limit, part of the cost
     Field("active", "slot", _index, copied=True),  # the slots in use, those just emptied included
     Field("n_active", "once", whole, copied=True),
