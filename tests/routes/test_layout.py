@@ -82,7 +82,7 @@ def test_a_field_is_declared_once() -> None:
 def test_what_routes_consist_of_is_saved_and_copied() -> None:
     assert set(names(JOURNALLED)) == {
         "successor", "predecessor", "route", "arc", "arriving", "first", "entry", "size", "load", "length", "duration",
-        "vehicle", "route_cost", "n_routes", "cost",
+        "vehicle", "route_cost", "savings", "n_routes", "cost", "total_savings",
     }  # fmt: skip
     assert all(field.copied for field in JOURNALLED)
 
@@ -147,7 +147,7 @@ def test_what_an_instance_gives_never_changes() -> None:
         "customers", "limit", "most_load", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack",
         "unserved_cost", "distance_cost", "duration_cost", "max_distance", "max_duration", "noise", "horizon", "detour",
         "one_matrix", "optional", "lost", "nowhere", "goods", "n_classes", "has_depots", "mixed", "timed", "priced",
-        "measured", "by_length",
+        "measured", "by_length", "retypes", "same_hours",
         "backhauls", "shipments",
     }  # fmt: skip
     assert single < state_type.constants
