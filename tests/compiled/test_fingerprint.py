@@ -210,6 +210,13 @@ def test_it_changes_with_what_numba_compiles_in_place_of_a_function() -> None:
     assert found[0] != found[1]
 
 
+def test_it_changes_with_the_types_of_locals_that_a_helper_is_compiled_with() -> None:
+    written = function_of("def h(x):\n    y = x\n    return y", "h")
+    helpers = [njit(locals={"y": kind})(written) for kind in (types.float64, types.float32)]
+    one, other = (fingerprint(function_of("def f(x): return h(x)", h=helper)) for helper in helpers)
+    assert one != other
+
+
 def test_modules_that_import_each_other_have_one() -> None:
     one, other = ModuleType("one"), ModuleType("other")
     vars(one).update(other=other, K=1)

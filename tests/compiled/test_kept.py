@@ -91,6 +91,18 @@ def test_what_cannot_be_covered_is_not_kept(tmp_path: Path) -> None:
         assert run(tmp_path) == ["42", "compiled"]
 
 
+def test_functions_are_not_kept_beside_attributes_of_types_that_a_user_gives_numba(tmp_path: Path) -> None:
+    text = "import sys\nfrom numba import types\nfrom numba.extending import overload_attribute\n"
+    text += "@overload_attribute(types.Integer, 'share')\ndef share(x):\n"
+    (tmp_path / "mine.py").write_text(text + "    return lambda x: FACTOR\n" + MODULE.format(factor="value.share"))
+    for number in (2, 3):
+        text = (tmp_path / "mine.py").read_text()
+        (tmp_path / "mine.py").write_text(
+            text.replace("FACTOR", str(number)).replace("lambda x: 2", f"lambda x: {number}")
+        )
+        assert run(tmp_path) == [str(21 * number), "compiled"]
+
+
 def test_a_helper_compiled_before_its_global_was_set_is_not_kept_as_what_it_is_now(tmp_path: Path) -> None:
     text = "from neuralns.compiled.caching import compiled\nK = 1\n@compiled\ndef helped():\n    return K\n"
     (tmp_path / "mine.py").write_text(text + MODULE.format(factor="helped()"))

@@ -421,3 +421,22 @@ def test_windows_and_vehicles_are_kept_by_parts() -> None:
     result = solve(short, MaxIterations(4000), workers=2, initial="insertion")
     assert result.best.broken_rules() == []
     assert result.iterations == 8000
+
+
+def test_workers_that_are_started_anew_refuse_functions_that_differ_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They run the file again, where a global has the value that the file gives it."""
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from neuralns.operators.toolkit import destroy, random_routed, remove\nEXTRA = 0\n"
+        "@destroy('own-anew')\ndef anew(state, quota):\n"
+        "    while state.n_removed < quota + EXTRA:\n        remove(state, random_routed(state))\n"
+    )
+    (entry,) = load_operators(path)
+    monkeypatch.setenv(parallel.START, "spawn")
+    choices: dict[str, Any] = {"portfolio": ["own-anew", "greedy"], "workers": 2}
+    assert solve("E-n22-k4", MaxIterations(20), **choices).iterations == 40
+    monkeypatch.setitem(entry.function.__globals__, "EXTRA", 1)
+    with pytest.raises(InputError, match=r"anew of .*mine\.py is not the same in workers"):
+        solve("E-n22-k4", MaxIterations(20), **choices)
