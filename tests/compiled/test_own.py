@@ -95,6 +95,12 @@ def test_helpers_in_tuples_follow_their_globals() -> None:
     assert made(mine.f)(21) == 63
 
 
+def test_functions_may_use_other_helpers_of_the_same_module() -> None:
+    helpers = module_of("def a(x): return x\ndef b(x): return 2 * x")
+    mine = module_of("def g(x): return helpers.b(x)\ndef f(x): return helpers.a(x) + g(x)", helpers=helpers)
+    assert made(mine.f)(14) == 42
+
+
 def test_modules_that_import_each_other_can_be_used() -> None:
     one, other = (module_of("def helped(x): return 2 * x") for _ in range(2))
     one.other, other.one = other, one

@@ -6,7 +6,7 @@ import itertools
 import os
 import secrets
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from numba import njit
 from numba.core import event
@@ -58,7 +58,24 @@ def compile_for(signature: Any, function: Callable[..., Any], error_model: str =
     return dispatcher
 
 
-class CompilationNotice(event.Listener):  # type: ignore[misc]
+class _Compilations(event.Listener):  # type: ignore[misc]
+    """Hears of compilations as long as it is entered."""
+
+    def on_start(self, event: Any) -> None:
+        pass
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+    def __enter__(self) -> Self:
+        event.register("numba:compile", self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        event.unregister("numba:compile", self)
+
+
+class CompilationNotice(_Compilations):
     """Call ``notify`` once, at the first function that has to be compiled because the disk does not hold it.
 
     >>> with CompilationNotice(lambda: print("compiling ...")):
@@ -73,18 +90,8 @@ class CompilationNotice(event.Listener):  # type: ignore[misc]
             notify, self._notify = self._notify, None
             notify()
 
-    def on_end(self, event: Any) -> None:
-        pass
 
-    def __enter__(self) -> CompilationNotice:
-        event.register("numba:compile", self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        event.unregister("numba:compile", self)
-
-
-class CompilationCount(event.Listener):  # type: ignore[misc]
+class CompilationCount(_Compilations):
     """Counts beginnings and ends of compilations, in all threads: what shows that a long one goes on."""
 
     count = 0
@@ -94,10 +101,3 @@ class CompilationCount(event.Listener):  # type: ignore[misc]
 
     def on_end(self, event: Any) -> None:
         self.count += 1
-
-    def __enter__(self) -> CompilationCount:
-        event.register("numba:compile", self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        event.unregister("numba:compile", self)

@@ -14,7 +14,7 @@ import stat
 import time
 import uuid
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -107,9 +107,9 @@ class KeptCode(_Cache):  # type: ignore[misc]
         try:
             data = dumps(result._reduce())
             _write(folder / name, hashlib.sha256(data).digest() + data)
-            forgotten = time.time() - FORGOTTEN
-            drafts = [path for path in folder.glob(f"{self._name}-*.nbc.*") if path.stat().st_mtime < forgotten]
-            for path in (*self._versions(folder)[MOST_VERSIONS:], *drafts):
+            drafts = _times(folder.glob(f"{self._name}-*.nbc.*"))
+            forgotten = [path for path, written in drafts.items() if written < time.time() - FORGOTTEN]
+            for path in (*self._versions(folder)[MOST_VERSIONS:], *forgotten):
                 path.unlink(missing_ok=True)
         except Exception as error:
             _tell_of_no_place(error)
@@ -123,12 +123,17 @@ class KeptCode(_Cache):  # type: ignore[misc]
 
     def _versions(self, folder: Path | None) -> list[Path]:
         """Return the files of this function, newest first."""
-        found = [] if folder is None else list(folder.glob(f"{self._name}-{'?' * 24}.nbc"))
-        times = {}
-        for path in found:
-            with contextlib.suppress(OSError):
-                times[path] = path.stat().st_mtime
+        times = {} if folder is None else _times(folder.glob(f"{self._name}-{'?' * 24}.nbc"))
         return sorted(times, key=lambda path: times[path], reverse=True)
+
+
+def _times(paths: Iterable[Path]) -> dict[Path, float]:
+    """Return when files were changed, without those that another process has removed meanwhile."""
+    times = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            times[path] = path.stat().st_mtime
+    return times
 
 
 def _has_older_helpers(function: Callable[..., Any]) -> bool:

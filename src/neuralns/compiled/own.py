@@ -75,7 +75,7 @@ class _Copies:
 
     def __init__(self) -> None:
         self._compiled: dict[Any, Any] = {}
-        self._modules: dict[int, ModuleType] = {}
+        self._modules: dict[int, tuple[ModuleType, set[str]]] = {}
 
     def copy(self, function: Any) -> Any:
         """Return the copy of a function."""
@@ -121,12 +121,16 @@ class _Copies:
         if is_versioned(module.__name__) or module.__name__.partition(".")[0] == "neuralns":
             return module
         if id(module) not in self._modules:
-            # Known before it is filled: modules may import each other.
-            copy = self._modules[id(module)] = ModuleType(module.__name__)
-            content = vars(module)
-            vars(copy).update(content)
-            vars(copy).update({name: self._replaced(content[name], names) for name in names & content.keys()})
-        return self._modules[id(module)]
+            copy = ModuleType(module.__name__)
+            vars(copy).update(vars(module))
+            self._modules[id(module)] = copy, set()
+        copy, filled = self._modules[id(module)]
+        new = (names & vars(module).keys()) - filled
+        # Noted before they are filled in: modules may import each other.
+        filled |= new
+        for name in new:
+            vars(copy)[name] = self._replaced(vars(module)[name], names)
+        return copy
 
 
 def _shell(function: FunctionType) -> FunctionType:
