@@ -14,24 +14,75 @@ import argparse
 import csv
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from numba import types
 
+from neuralns.compiled.caching import compile_for
 from neuralns.learning.dqn import EPISODES, STARTS, Config, Learner, preset
 from neuralns.learning.networks import Shape
 from neuralns.mdp.evaluate import evaluate
-from neuralns.mdp.labels import plan_probes, rows_of
-from neuralns.mdp.lanes import Lanes, Tours
+from neuralns.mdp.labels import blame, plan_probes, write_row
+from neuralns.mdp.lanes import LEFT, SCALE, Lanes, Tours
 from neuralns.mdp.mdp import MDP, SET_SIZE, episode_seeds, make_mdp
-from neuralns.selection.features import ROUTES
+from neuralns.operators.contract import FINE
+from neuralns.operators.portfolio import tables_type
+from neuralns.routes.layout import state_at, state_type
+from neuralns.routes.transfer import new_state
+from neuralns.selection.features import ROUTES, FeatureSet
 from neuralns.selection.look_ahead import Probes
 from neuralns.selection.uniform import Uniform
 
 FIELDS = ("instance", "destroys", "seed", "steps", "lanes", "batch", "tours", "validation", "test", "seconds")
 EVERY = 500
 """Steps between two plays of the validation tours."""
+
+
+_wholes, _floats = types.Array(types.int64, 1, "C"), types.Array(types.float32, 1, "C")
+_signature = types.int64(
+    _wholes, state_type, tables_type, _wholes, _wholes, _wholes, types.int64, types.int64, types.int64,
+    types.Array(types.int64, 2, "C"), _floats,
+)  # fmt: skip
+
+
+def _see(addresses, copy, tables, chains, exact, firsts, samples, budget, features, longs, rows):
+    """Write the rows of all lanes; return −1, or the lane where a contract was broken."""
+    width = len(rows) // len(addresses)
+    for lane in range(len(addresses)):
+        code, broken = write_row(
+            state_at(addresses[lane]), copy, tables, chains, exact, firsts, samples, budget, features,
+            longs[lane, LEFT], longs[lane, SCALE], rows, lane * width, width,
+        )  # fmt: skip
+        if code != FINE:
+            return blame(longs, lane, code, broken, tables)
+    return -1
+
+
+@cache
+def _compiled_see() -> Any:
+    return compile_for(_signature, _see)
+
+
+def rows_of(lanes: Lanes, probes: Probes, features: FeatureSet) -> npt.NDArray[np.float32]:
+    """Return the features of the whole and simulations from complete routes, for all lanes of one MDP."""
+    mdp, see = lanes.mdps[0], _compiled_see()
+    copy = new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale)
+    places = probes.places(mdp.portfolio, "rows")
+    rows = np.zeros(len(lanes) * (len(features.globals) + probes.width), np.float32)
+    lanes.run(
+        lambda addresses, longs, floats: see(
+            addresses, copy, mdp.portfolio.tables, *(places[key] for key in ("chains", "exact", "firsts")),
+            probes.samples, probes.budget, features.index, longs, rows,
+        ),
+        "rows",
+        copy,
+    )  # fmt: skip
+    return rows.reshape(len(lanes), -1)
 
 
 class Pairs:

@@ -24,6 +24,7 @@ time.perf_counter = time.process_time
 import argparse
 import csv
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,10 +39,14 @@ from neuralns.problem.generate.variants import GENERATORS, generate_of
 from neuralns.search.setup import initial_solution
 from neuralns.selection.default import default_selector
 from neuralns.selection.dials import END, SCALE, START, Dials
+from neuralns.selection.instance_features import instance_features_of
 from neuralns.selection.learned_controller import LearnedController
-from neuralns.selection.policy_file import Policy
+from neuralns.selection.policy_file import Policy, read_policy
 from neuralns.selection.response import spread_of
-from neuralns.selection.traits import traits_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.dr_alns import NETWORK as DR_ALNS
+from benchmarks.dr_alns import DrAlns
 
 ARMS: dict[str, dict[str, Any]] = {
     "learned": {"selector": "auto"},
@@ -111,11 +116,14 @@ def without(power: str, controller: LearnedController) -> LearnedController:
 def play(variant: str, customers: int, number: int, seed: int, arm: str, seconds: float) -> dict[str, Any] | None:
     """Return the row of a run; none for a controller without a power where there is none to take it from."""
     instance = generate_of(variant, customers, number)  # type: ignore[arg-type]
+    how: dict[str, Any]
     if arm.startswith(WITHOUT):
         controller = default_selector(instance, seconds)
         if not isinstance(controller, LearnedController):
             return None
-        how: dict[str, Any] = {"selector": without(arm.removeprefix(WITHOUT), controller)}
+        how = {"selector": without(arm.removeprefix(WITHOUT), controller)}
+    elif arm.endswith(".policy") and (policy := read_policy(arm)).network == DR_ALNS:
+        how = {"selector": DrAlns(policy, arm)}
     else:
         how = ARMS.get(arm) or {"selector": arm}
     result = neuralns.solve(instance, time=seconds, seed=seed, **how)
@@ -288,7 +296,7 @@ def parts(seconds: float) -> None:
             if not isinstance(controller, LearnedController):
                 continue
             steered += 1
-            traits = traits_of(instance, initial_solution(instance, "savings"), seconds)
+            traits = instance_features_of(instance, initial_solution(instance, "savings"), seconds)
             straight, square = controller.response.effects(traits).reshape(2, -1)
             best = controller.response.best_row(np.zeros(len(kinds)), traits) / spread_of(controller.dials)
             for name, gain in zip(kinds, -(straight * best + square * best**2), strict=True):

@@ -1,6 +1,6 @@
 """How the service bears many requests: 200 in a row and then 50 at once, with 4 searches at a time.
 
-Told are what was answered, how long that took, and the memory of the server and of its nursery before and after.
+Told are what was answered, how long that took, and the memory of the server and of its fork server before and after.
 Run: python benchmarks/service_load.py
 """
 
@@ -94,7 +94,7 @@ def tell(what: str, found: list[tuple[int, float]]) -> None:
 
 
 def memory_of(process: int) -> str:
-    """Return the memory of the server and of its nursery, in MB that they do not share with others."""
+    """Return the memory of the server and of its fork server, in MB that they do not share with others."""
     listed = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     pairs = [tuple(map(int, line.split())) for line in listed.splitlines()]
     found = [process, *(child for child, parent in pairs if parent == process)]

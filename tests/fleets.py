@@ -18,8 +18,10 @@ SHIPS, BACKHAULS, TIMED, OPENINGS, RELEASE, PROFILES, SKILLS, DEPOTS, PRIZES, GR
     "shipments", "backhauls", "windows", "openings", "release", "profiles", "skills", "depots", "prizes", "groups",
     "costs", "matrix", "durations",
 )  # fmt: skip
+RIDES = "rides"
 PARTS = (
-    SHIPS, BACKHAULS, TIMED, OPENINGS, RELEASE, PROFILES, SKILLS, DEPOTS, PRIZES, GROUPS, COSTS, MATRIX, DURATIONS,
+    SHIPS, RIDES, BACKHAULS, TIMED, OPENINGS, RELEASE, PROFILES, SKILLS, DEPOTS, PRIZES, GROUPS, COSTS, MATRIX,
+    DURATIONS,
 )  # fmt: skip
 
 # Made once: each is compiled by itself.
@@ -32,6 +34,8 @@ TOLLS = [tolls([0.1 * (kind + 1) for kind in range(kinds)]) for kinds in range(1
 def general_instances(draw: Any, most: int = 9, least: int = 2) -> Instance:
     """Instances of the general kind with any of its parts, in every combination that is allowed."""
     parts = draw(st.sets(st.sampled_from(PARTS), max_size=6))
+    if RIDES in parts:
+        parts.add(SHIPS)
     return general_instance(parts, draw(st.integers(0, 2**32 - 1)), most, least)
 
 
@@ -64,6 +68,13 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
             Shipment(int(order[2 * pair]), int(order[2 * pair + 1]), amount(0, 6).tolist())
             for pair in range(int(rng.integers(1, customers // 2 + 1)))
         ]
+    rides = RIDES in parts and bool(shipments)
+    if rides:
+        # Short ones more often than such as never matter.
+        shipments = [
+            replace(each, max_ride=unit * int(rng.integers(0, 120))) if number == 0 or likely(0.7) else each
+            for number, each in enumerate(shipments)
+        ]
     shipped = {node for each in shipments for node in (each.pickup, each.delivery)}
     backhauls = BACKHAULS in parts and not shipments
     deliveries, pickups = np.zeros((nodes, goods)), np.zeros((nodes, goods))
@@ -86,7 +97,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
         service = np.zeros(nodes)
         service[1 : customers + 1] = unit * rng.integers(0, 15, customers)
         given |= {"windows": windows, "service": service}
-        if OPENINGS in parts:
+        if OPENINGS in parts and not rides:
             gaps = {
                 node: [(begin, begin + (end - begin) / 4), (end - (end - begin) / 4, end)]
                 for node, (begin, end) in enumerate(windows.tolist())
@@ -106,7 +117,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
         given["profiles"] = profiles
     depots = [0, *range(customers + 1, nodes)]
     skills = ["a", "b"] if SKILLS in parts else []
-    measured = not several and likely(0.4)
+    measured = not several and not rides and likely(0.4)
     fleet, kinds = [], int(rng.integers(1, 5))
     for number in range(kinds):
         fleet.append(
@@ -160,7 +171,7 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
         given["groups"] = [
             Group(lone[begin : begin + 2], required=likely(0.6)) for begin in range(0, min(6, len(lone) - 1), 2)
         ] or None
-    if COSTS in parts and not several:
+    if COSTS in parts and not several and not rides:
         given["route_costs"] = [[*OWN_COSTS, TOLLS[len(fleet) - 1]][int(rng.integers(5))]]
     return Instance(
         "drawn", None, None, points, ways() if MATRIX in parts else None, rounding,  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ from neuralns.routes.layout import JOURNALLED
 from neuralns.routes.transfer import State, new_state, routes_of
 from neuralns.search import pausing as pausing_module
 from neuralns.search import search as search_module
+from neuralns.search import talk as talk_module
 from neuralns.search import trials as trials_module
 
 
@@ -171,7 +172,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        for module in (pausing_module, search_module, trials_module, in_search_module):
+        for module in (pausing_module, search_module, talk_module, trials_module, in_search_module):
             monkeypatch.setattr(module, "time", self)
 
     def perf_counter(self) -> float:

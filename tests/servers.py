@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import uvicorn
 
-from neuralns.studio.door import server_options
-from neuralns.studio.guard import Access
+from neuralns.studio.access import Access
+from neuralns.studio.connections import uvicorn_options
 from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
 from neuralns.studio.server import make_app
@@ -93,18 +93,18 @@ class Served:
 
     def process(self, job: str) -> int:
         """Return the number of the process of a job."""
-        child = self.jobs._jobs[job].child
-        assert child is not None
-        self.until(lambda: child.process)
-        assert child.process is not None
-        return child.process
+        process = self.jobs._jobs[job].process
+        assert process is not None
+        self.until(lambda: process.pid)
+        assert process.pid is not None
+        return process.pid
 
 
 @contextmanager
 def serving(limits: Limits | None = None, access: Access | None = None, folder: Path | None = None) -> Iterator[Served]:
     """Run a server in a thread."""
     app = make_app(limits or Limits(jobs=4), access, folder)
-    options = server_options(limits or Limits())
+    options = uvicorn_options(limits or Limits())
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1, **options))

@@ -27,7 +27,7 @@ ROOMS = (
     "cli",
 )
 # Modules beside the rooms, and the first room that may import them; pictures need solutions.
-SHARED = {"errors": "problem", "files": "problem", "registration": "cli", "plot": "operators", "testing": "cli"}
+SHARED = {"errors": "problem", "files": "problem", "plot": "operators", "testing": "cli"}
 # Modules beside the rooms that import as a room may.
 BESIDE = {"testing.py": "search", "__main__.py": "cli"}
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -35,7 +35,7 @@ for module, names in (
     for name in names:
         vars(module).pop(name, None)
 from neuralns.cli import main
-import neuralns.studio.running, neuralns.studio.server, neuralns.studio.worker, neuralns.testing
+import neuralns.studio.running, neuralns.studio.server, neuralns.studio.task_runner, neuralns.testing
 import neuralns.experiments.batch, neuralns.experiments.solver_runs
 sys.argv[1:] = ["solve", "E-n22-k4", "--iterations", "300", "--workers", sys.argv[1], "--json"]
 main()
@@ -60,3 +60,19 @@ def test_every_public_name_is_there(name: str) -> None:
 def test_any_other_name_is_not() -> None:
     with pytest.raises(AttributeError, match="module 'neuralns' has no attribute 'fly'"):
         _ = neuralns.fly
+
+
+# --- Gymnasium knows the environment, whichever of the two packages is loaded first. ---------------------------------
+
+
+@pytest.mark.parametrize("imports", ["neuralns, gymnasium", "gymnasium, neuralns", "neuralns, gymnasium.spaces"])
+def test_the_environment_can_be_made(imports: str) -> None:
+    program = f"import {imports}; print(type(gymnasium.make({neuralns.ENVIRONMENT_ID!r}).unwrapped).__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "OperatorSelection\n"
+
+
+def test_a_program_without_gymnasium_never_loads_it() -> None:
+    program = "import sys, neuralns; neuralns.solve('E-n22-k4', neuralns.MaxIterations(10)); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert "gymnasium" not in done.stdout.split()

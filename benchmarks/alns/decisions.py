@@ -13,9 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.bridges.alns import LearnedSelector
-from neuralns.bridges.alns.policy import ValueLesson
-from neuralns.bridges.alns.q_learning import QLearner
-from neuralns.bridges.alns.recording import STATUS_SIZE
 
 DESTROYS, REPAIRS, NUMBERS = 8, 3, 20
 
@@ -31,13 +28,6 @@ class State:
 
     def get_context(self) -> npt.NDArray[np.float64]:
         return self.numbers
-
-
-def by_q_learning() -> LearnedSelector:
-    """Return a selector whose network has the size that `neuralns.bridges.alns.train` gives it."""
-    layers = QLearner(STATUS_SIZE + NUMBERS, np.ones((DESTROYS, REPAIRS), bool), 1).layers
-    lesson = ValueLesson(layers, np.zeros(NUMBERS), np.ones(NUMBERS), 5.0, 0.1)
-    return lesson.teach(LearnedSelector(DESTROYS, REPAIRS, seconds=60))
 
 
 def microseconds(selector: LearnedSelector, decisions: int) -> float:
@@ -59,9 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=20_000)
     chosen = parser.parse_args(arguments)
-    online = LearnedSelector(DESTROYS, REPAIRS, seconds=60)
-    for name, selector in (("online", online), ("by Q-learning", by_q_learning())):
-        print(f"{microseconds(selector, chosen.decisions):.1f} µs a decision, {name}")
+    selector = LearnedSelector(DESTROYS, REPAIRS, seconds=60)
+    print(f"{microseconds(selector, chosen.decisions):.1f} µs a decision")
 
 
 if __name__ == "__main__":

@@ -7,10 +7,13 @@
 True
 """
 
+import importlib.util
+import sys
 from importlib import import_module
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-from neuralns.registration import register_environment
 
 if TYPE_CHECKING:
     from neuralns import plot as plot
@@ -70,9 +73,9 @@ if TYPE_CHECKING:
     from neuralns.search.acceptance.record import RecordToRecord as RecordToRecord
     from neuralns.search.acceptance.rule import Acceptance as Acceptance
     from neuralns.search.model import Model as Model
+    from neuralns.search.progress import Progress as Progress
     from neuralns.search.result import NamedRoute as NamedRoute
     from neuralns.search.result import Result as Result
-    from neuralns.search.search import Progress as Progress
     from neuralns.search.solve import solve as solve
     from neuralns.search.stopping import MaxIterations as MaxIterations
     from neuralns.search.stopping import MaxTime as MaxTime
@@ -179,7 +182,7 @@ _HOMES = {
         "NamedRoute",
         "Result",
     ),
-    "search.search": ("Progress",),
+    "search.progress": ("Progress",),
     "search.solve": ("solve",),
     "search.stopping": (
         "MaxIterations",
@@ -218,7 +221,45 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["plot", *sorted(_HOME_OF)]
 
-register_environment()
+ENVIRONMENT_ID = "neuralns/OperatorSelection-v0"
+
+
+def _register() -> None:
+    """Make the environment known to Gymnasium."""
+    from gymnasium.envs.registration import register
+
+    register(
+        id=ENVIRONMENT_ID,
+        entry_point="neuralns.mdp.environment:OperatorSelection",
+        vector_entry_point="neuralns.mdp.vector_environment:OperatorSelectionLanes",
+    )
+
+
+class _OnLoading(MetaPathFinder):
+    """Finds no module itself; lets Gymnasium be followed by the registration."""
+
+    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        loader = None if spec is None else spec.loader
+        if loader is not None:
+            load = loader.exec_module
+
+            def load_and_register(module: ModuleType) -> None:
+                load(module)
+                _register()
+
+            loader.exec_module = load_and_register  # type: ignore[method-assign]
+        return spec
+
+
+# The package does not load Gymnasium itself.
+if "gymnasium" in sys.modules:
+    _register()
+else:
+    sys.meta_path.insert(0, _OnLoading())
 
 
 def __getattr__(name: str) -> Any:

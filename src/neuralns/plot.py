@@ -82,8 +82,10 @@ def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
 
 def _ends(solution: Solution, number: int) -> tuple[list[int], list[int]]:
     """Return the depots where a route begins and ends; none of an open one."""
-    kind = solution.instance.types[solution.vehicles[number]]
-    return ([] if kind.start is None else [kind.start]), ([] if kind.end is None else [kind.end])
+    vehicle_type = solution.instance.types[solution.vehicles[number]]
+    return ([] if vehicle_type.start is None else [vehicle_type.start]), (
+        [] if vehicle_type.end is None else [vehicle_type.end]
+    )
 
 
 def _customer_marks(solution: Solution) -> dict[str, tuple[list[int], dict[str, Any]]]:
@@ -129,14 +131,14 @@ def _depot_marks(solution: Solution) -> dict[str, tuple[list[int], dict[str, Any
     every = list(solution.instance.depot_nodes)
     used = {node for number in range(len(solution.routes)) for ends in _ends(solution, number) for node in ends}
     look = {"s": 110, "marker": "s", "color": "white", "linewidths": 1.6, "zorder": 4}
-    kinds = {
+    marks = {
         "depot": ([node for node in every if node in used or len(every) == 1], {**look, "edgecolors": DARK}),
         "depot, not used": (
             [node for node in every[1:] + every[:1] if node not in used and len(every) > 1],
             {**look, "edgecolors": "#B0B0B0"},
         ),
     }
-    return {name: mark for name, mark in kinds.items() if mark[0]}
+    return {name: mark for name, mark in marks.items() if mark[0]}
 
 
 def _depot_name(axes: Axes, point: npt.NDArray[np.float64], name: str) -> None:
@@ -246,7 +248,7 @@ def _route_axis(axes: Axes, solution: Solution) -> None:
     shown = list(range(1, number + 1) if number <= 60 else [1, *range(5, number + 1, 5)])
     texts = [str(row) for row in shown]
     if len(instance.types) > 1 and number <= 60:
-        names = [instance.type_name(kind) for kind in solution.vehicles]
+        names = [instance.type_name(vehicle_type) for vehicle_type in solution.vehicles]
         texts = [f"{row}  {name if len(name) <= 20 else name[:19] + chr(0x2026)}" for row, name in enumerate(names, 1)]
     axes.set_yticks(shown, texts, parse_math=False)
     axes.tick_params(axis="y", length=0, labelsize=9 if number <= 40 else 8)
@@ -256,16 +258,16 @@ def _route_axis(axes: Axes, solution: Solution) -> None:
 def _shifts(solution: Solution) -> npt.NDArray[np.float64]:
     """Return when shifts begin and end, each with the number of its route; none where there is but the depot's."""
     types = solution.instance.types
-    if not any(np.isfinite(types[kind].shift).any() for kind in solution.vehicles):
+    if not any(np.isfinite(types[vehicle_type].shift).any() for vehicle_type in solution.vehicles):
         return np.empty((0, 3))
     plans = zip(solution.vehicles, solution.schedules, strict=True)
     found = [
         (
             row,
-            types[kind].shift[0] if np.isfinite(types[kind].shift[0]) else plan.departure,
-            types[kind].shift[1] if np.isfinite(types[kind].shift[1]) else plan.arrival,
+            types[vehicle_type].shift[0] if np.isfinite(types[vehicle_type].shift[0]) else plan.departure,
+            types[vehicle_type].shift[1] if np.isfinite(types[vehicle_type].shift[1]) else plan.arrival,
         )
-        for row, (kind, plan) in enumerate(plans, 1)
+        for row, (vehicle_type, plan) in enumerate(plans, 1)
     ]
     return np.array(found, dtype=float)
 
@@ -273,8 +275,8 @@ def _shifts(solution: Solution) -> npt.NDArray[np.float64]:
 def _load_bars(solution: Solution) -> npt.NDArray[np.float64]:
     """Return how full vehicles are, in the fullest dimension: the route, from when to when, and the share."""
     bars = []
-    for row, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
-        capacity = np.maximum(solution.instance.types[kind].capacity, 1e-12)
+    for row, (plan, vehicle_type) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
+        capacity = np.maximum(solution.instance.types[vehicle_type].capacity, 1e-12)
         times = [plan.departure, *(stop.departure for stop in plan.stops), plan.arrival]
         loads = [plan.loads, *(stop.loads for stop in plan.stops)]
         for since, until, load in zip(times, times[1:], loads, strict=False):
@@ -287,20 +289,20 @@ def _load_bars(solution: Solution) -> npt.NDArray[np.float64]:
 def _bars(solution: Solution) -> dict[str, list[tuple[float, float, float]]]:
     """Return what is done when, each as the number of its route, its begin and its end."""
     instance, allowed = solution.instance, lateness_allowed(solution.instance)
-    kinds = ("driving", "waiting", "service", "late", "_back late")
-    bars: dict[str, list[tuple[float, float, float]]] = {name: [] for name in kinds}
-    for row, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
+    activities = ("driving", "waiting", "service", "late", "_back late")
+    bars: dict[str, list[tuple[float, float, float]]] = {name: [] for name in activities}
+    for row, (plan, vehicle_type) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
         now = plan.departure
-        for place, stop in enumerate(plan.stops):
+        for position, stop in enumerate(plan.stops):
             late = stop.start > instance.latest[stop.node] + allowed
-            if place or plan.start is not None:
+            if position or plan.start is not None:
                 bars["driving"].append((row, now, stop.arrival))
             if stop.waiting > 0:
                 bars["waiting"].append((row, stop.arrival, stop.start))
             bars["late" if late else "service"].append((row, stop.start, stop.departure))
             now = stop.departure
         if plan.end is not None:
-            closes = min(float(instance.latest[plan.end]), instance.types[kind].shift[1])
+            closes = min(float(instance.latest[plan.end]), instance.types[vehicle_type].shift[1])
             bars["_back late" if plan.arrival > closes + allowed else "driving"].append((row, now, plan.arrival))
     return bars
 
@@ -314,9 +316,9 @@ def _window_lines(solution: Solution, edges: tuple[float, float], margin: float)
     if instance.windows is None:
         return np.empty((0, 4))
     lines = [
-        (row - 0.46 + 0.36 * (place + 0.5) / len(plan.stops), *np.clip(window, *edges), stop.start)
+        (row - 0.46 + 0.36 * (position + 0.5) / len(plan.stops), *np.clip(window, *edges), stop.start)
         for row, plan in enumerate(solution.schedules, 1)
-        for place, stop in enumerate(plan.stops)
+        for position, stop in enumerate(plan.stops)
         for window in instance.windows_of(stop.node)
     ]
     found = np.array(lines, dtype=float)
@@ -339,7 +341,7 @@ def _time_axis(axes: Axes, instance: Instance, span: float) -> None:
     if len(texts) and "-" in texts[0][1:]:
         # A date with a time: the date where it is new.
         dates = [text[:10] for text in texts]
-        new = [place == 0 or dates[place] != dates[place - 1] for place in range(len(dates))]
+        new = [index == 0 or dates[index] != dates[index - 1] for index in range(len(dates))]
         texts = [f"{text[11:16]}{chr(10) + text[:10] if first else ''}" for text, first in zip(texts, new, strict=True)]
     axes.set_xticks(ticks, texts)
 

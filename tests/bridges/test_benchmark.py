@@ -63,12 +63,22 @@ def test_the_makespan_of_a_flow_shop_is_that_of_its_definition() -> None:
 
 def test_the_comparison_in_its_shortest_form(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.alns.compare", "--quick", "--out", str(tmp_path / "runs.csv")]
-    command += ["--problems", "cutting", "flow shop", "--selectors", "RandomSelect", "MABSelector, LinUCB", "online"]
+    command += ["--problems", "cutting", "flow shop", "--selectors", "RandomSelect", "MABSelector, LinUCB"]
+    command += ["online", "trained"]
     for _ in range(2):
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert "cutting    online against " in done.stdout
-        assert len((tmp_path / "runs.csv").read_text().splitlines()) == 1 + 6
+        assert len((tmp_path / "runs.csv").read_text().splitlines()) == 1 + 8
+
+
+def test_the_policies_of_the_comparison_are_for_its_problems() -> None:
+    compare = importlib.import_module("benchmarks.alns.compare")
+    for problem in compare.PROBLEMS.values():
+        alns = problem.make_alns(np.random.default_rng(1))
+        selector = compare.LearnedSelector.load(compare.policy_of(problem), alns=alns)
+        state = problem.initial(1000)
+        selector(np.random.default_rng(1), state, state)
 
 
 def test_the_page_has_the_figures_of_the_results() -> None:

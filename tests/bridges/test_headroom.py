@@ -1,17 +1,16 @@
-"""How much choosing could win, and the paper's wheel, for searches of the package alns."""
+"""How much choosing could win in searches of the package alns."""
 
 from __future__ import annotations
 
-import pickle
 import time
 
 import numpy as np
 import pytest
 
 from bridges.toy import Lights, all_on, make_alns
-from neuralns.bridges.alns import LRW, headroom, train_lrw
+from neuralns.bridges.alns import headroom
 from neuralns.bridges.alns.headroom import Oracle
-from neuralns.bridges.alns.runs import Search, generator_beside, hill_climbing
+from neuralns.bridges.alns.runs import Search, hill_climbing
 from neuralns.errors import InputError
 
 
@@ -32,26 +31,33 @@ def test_the_table_has_all_ways_to_choose(capsys: pytest.CaptureFixture[str]) ->
     assert printed.count("%") == 5
 
 
+def oracle_of(clock: str, trials: int) -> Oracle:
+    return Oracle(make_alns(np.random.default_rng(1)), clock, trials, np.argwhere(np.ones((2, 2))))
+
+
 def test_the_oracle_takes_what_gains_and_leaves_the_generator_alone() -> None:
-    alns = make_alns(np.random.default_rng(1))
-    oracle = Oracle(alns, "iterations", trials=2)
     rng, state = np.random.default_rng(5), all_on()
-    assert oracle(rng, state, state) == (1, 1)
+    assert oracle_of("iterations", 2)(rng, state, state) == (1, 1)
     assert rng.random() == np.random.default_rng(5).random()
     assert state.on.all()
 
 
 def test_the_oracle_draws_other_numbers_when_the_search_has_moved_on() -> None:
-    rng = np.random.default_rng(5)
-    first, same = (generator_beside(rng).random() for _ in range(2))
-    assert first == same
-    rng.random()
-    assert generator_beside(rng).random() != first
+    """From the dark nothing can be won: it takes the pair that it happens to try first."""
+    dark, chosen = Lights(np.zeros(12, bool)), set()
+    for _ in range(2):
+        rng = np.random.default_rng(5)
+        same = [oracle_of("iterations", 1)(rng, dark, dark) for _ in range(3)]
+        assert len(set(same)) == 1
+    for _ in range(20):
+        rng.random()
+        chosen.add(oracle_of("iterations", 1)(rng, dark, dark))
+    assert len(chosen) == 4
 
 
 def test_time_of_trials_is_not_time_of_the_run() -> None:
     search = Search(make_alns, hill_climbing, seconds=0.01, clock="processor")
-    oracle = Oracle(make_alns(np.random.default_rng(1)), "processor", trials=20)
+    oracle = oracle_of("processor", 20)
     begin = time.process_time()
     search.run(all_on(), oracle, 1)
     spent = time.process_time() - begin
@@ -71,25 +77,6 @@ def test_couplings_of_another_shape_are_refused() -> None:
         headroom(make_alns, [all_on()], iterations=5, op_coupling=[[True, True]])
     with pytest.raises(InputError, match="coupled with no repair operator"):
         headroom(make_alns, [all_on()], iterations=5, op_coupling=[[True, True], [False, False]])
-
-
-def test_the_learned_wheel_comes_to_prefer_what_is_good() -> None:
-    wheel = train_lrw(make_alns, [all_on()], episodes=60, segment=20)
-    assert wheel.destroy_weights[1] > 1.5 * wheel.destroy_weights[0]
-    assert wheel.repair_weights[1] > wheel.repair_weights[0]
-    assert pickle.loads(pickle.dumps(wheel)).repair_weights.tolist() == wheel.repair_weights.tolist()
-
-
-def test_the_wheel_respects_couplings() -> None:
-    wheel = LRW([1, 1], [1, 1], [[True, False], [False, True]])
-    rng = np.random.default_rng(1)
-    assert {wheel(rng, None, None) for _ in range(50)} == {(0, 0), (1, 1)}
-
-
-@pytest.mark.parametrize("weights", [[-1.0, 2.0], [0.0, 0.0], [np.nan, 1.0]])
-def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
-    with pytest.raises(InputError, match="must be finite"):
-        LRW(weights, [1.0])
 
 
 def test_nothing_to_compare_is_refused() -> None:

@@ -70,7 +70,7 @@ def test_an_instance_of_ones_own_shows_what_small_ones_do_not(tmp_path: Path) ->
         "    while state.n_removed < quota:\n"
         "        remove(state, random_routed(state))\n"
         "    if state.customers > 40:\n"
-        "        state.marks[state.customers + 1] = 1\n"
+        "        state.visited[state.customers + 1] = 1\n"
     )
     (tmp_path / "mine.py").write_text(source)
     assert invoke("check-operator", tmp_path / "mine.py").code == 0

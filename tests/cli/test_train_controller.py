@@ -214,9 +214,7 @@ def test_a_training_goes_on_from_the_bundled_controller_that_it_began_from() -> 
     assert bundled_in(Path("nowhere.runs")) is None
 
 
-@pytest.mark.parametrize(
-    "option", ["--agent", "--generate", "--sizes", "--minutes", "--time", "--workers", "--seed", "--from"]
-)
+@pytest.mark.parametrize("option", ["--generate", "--sizes", "--minutes", "--time", "--workers", "--seed", "--from"])
 def test_options_of_controllers_are_refused_without_one(option: str) -> None:
     outcome = invoke("train", "E-n22-k4", option, "3")
     assert outcome.code == 2

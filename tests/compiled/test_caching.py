@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from numba import types
 
 import neuralns
+from neuralns.compiled import caching
 from neuralns.compiled.caching import CompilationCount, CompilationNotice, compile_for, compiled, inlined
 
 PACKAGE = Path(neuralns.__file__).parent
@@ -80,3 +82,40 @@ def test_nothing_is_compiled_past_the_cache_that_is_checked() -> None:
             assert not re.search(r"\bnjit\b|\bcfunc\(|cache=True|enable_caching", path.read_text(encoding="utf-8")), (
                 path
             )
+
+
+def test_whole_numbers_written_in_calls_do_not_make_versions_of_functions_of_the_package() -> None:
+    content: dict[str, Any] = {"__name__": "neuralns.mine", "half": 0.5}
+    exec("def inner(x, y=0, z=False): return x + y + half if z else x - y", content)
+    content["inner"] = inner = compiled(content["inner"])
+    exec("def f(x): return inner(1, x) + inner(2, y=3) + inner(x, 4) + inner(x, 5, True)", content)
+    assert compiled(content["f"])(7) == (1 - 7) + (2 - 3) + (7 - 4) + (7 + 5 + 0.5)
+    kinds = {str(signature) for signature in inner.overloads}
+    assert len(kinds) == 2  # with and without the last one
+    assert not [kind for kind in kinds if "Literal[int]" in kind]
+
+
+def test_helpers_of_users_may_ask_for_the_number_that_is_written() -> None:
+    from numba import literally
+
+    def chosen(pair, place):
+        return pair[literally(place)]
+
+    picked = compiled(chosen)
+
+    @compiled
+    def second(x):
+        return picked((1, x), 1)
+
+    assert second(2.5) == 2.5
+
+
+def test_helpers_are_optimised_once_where_numba_can_be_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    passes = SimpleNamespace(run=lambda module, builder: told.append((module, builder)))
+    known = SimpleNamespace(_loopvect=True, _opt_level=3, _module_pass_manager=lambda **options: (passes, "builder"))
+    monkeypatch.setattr(caching, "_optimize_twice", lambda library: told.append("twice"))
+    for callers, codegen in (([], known), (["caller"], known), (["caller"], SimpleNamespace())):
+        monkeypatch.setattr(caching, "_callers", callers)
+        caching._optimize(SimpleNamespace(_codegen=codegen, _final_module="module"))
+    assert told == ["twice", ("module", "builder"), "twice"]

@@ -284,8 +284,8 @@ def test_options_reach_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_long_curves_are_thinned_and_fall(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neuralns.search.search._next_size", lambda size, took, left: 1)
-    monkeypatch.setattr("neuralns.search.search.FIRST_SEGMENT", 1)
+    monkeypatch.setattr("neuralns.search.segments.next_size", lambda size, took, left: 1)
+    monkeypatch.setattr("neuralns.search.segments.FIRST_SEGMENT", 1)
     (run,), curve = compared(INSTANCES[:1], {"random": Uniform()}, MaxIterations(200), 1, PORTFOLIO)
     assert len(curve) == CURVE_POINTS
     assert (curve[0].iteration, curve[-1].iteration) == (0, 200)

@@ -35,11 +35,11 @@ from neuralns.experiments.controllers import (
 from neuralns.experiments.executors import LostProcessError
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.dials import Dials
+from neuralns.selection.instance_features import NAMES
 from neuralns.selection.learned_controller import TENSORS, LearnedController
 from neuralns.selection.response import FURTHER, REACH, Response, centre_of, spread_of
-from neuralns.selection.signs import SIGNS
+from neuralns.selection.search_features import SIGNS
 from neuralns.selection.staged import STAGES
-from neuralns.selection.traits import NAMES
 
 PORTFOLIO = portfolio_named("string,random-node,blinks,2-opt-star:share=0.5")
 DIALS = Dials(PORTFOLIO)

@@ -112,6 +112,11 @@ class Problem:
             (self.shipped[pickup],) = _table([amount], goods)
             self.shipped[delivery] = [-each for each in self.shipped[pickup]]
         self.delivered_for = {delivery: pickup for pickup, delivery, _ in self.shipments}
+        self.longest = {
+            int(each["delivery"]): float(each["max_ride"])
+            for each in stated.get("shipments", ())
+            if each.get("max_ride") is not None
+        }
         single = stated.get("windows") or [[0.0, None]] * self.nodes
         several = stated.get("openings") or {}
         self.windows = [
@@ -185,6 +190,8 @@ class Problem:
                 broken.append("a pickup before a delivery")
         late, duration = self._times(kind, route)
         broken += late
+        if not late and not self._rides_can_be_short(kind, route):
+            broken.append("a ride is too long")
         if _above(duration, kind.max_duration):
             broken.append(f"takes {duration}, above {kind.max_duration}")
         cost = kind.fixed + kind.by_distance * length + (kind.by_duration * duration if kind.by_duration else 0.0)
@@ -238,6 +245,41 @@ class Problem:
         if _above(now, closes):
             broken.append(f"back at {now}, after {closes}")
         return broken, now - min(now - moving, latest)
+
+    def _rides_can_be_short(self, kind: Kind, route: Sequence[int]) -> bool:
+        """Whether any start times keep travel times, windows, the shift and all rides.
+
+        Each rule says that one start is at least so long after another one. There are such times if no chain of rules
+        says of a start that it is after itself (Floyd 1962); one that means time 0 stands for windows and shifts.
+        """
+        place = {node: index for index, node in enumerate(route, 1)}
+        if not any(node in self.longest and self.delivered_for[node] in place for node in route):
+            return True
+        travel, back = self.long[kind.profile], len(route) + 1
+        least = [[0.0 if row == column else -math.inf for column in range(back + 1)] for row in range(back + 1)]
+        leaves = kind.begins if kind.start is None else max(kind.begins, self.windows[kind.start][0][0])
+        closes = kind.ends if kind.end is None else min(kind.ends, self.windows[kind.end][0][1])
+        for node, index in place.items():
+            ((opens, ends),) = self.windows[node]
+            least[0][index], least[index][0] = opens, -ends
+            if index > 1:
+                before = route[index - 2]
+                least[index - 1][index] = self.service[before] + travel[before][node]
+        first, last = route[0], route[-1]
+        least[0][1] = max(least[0][1], leaves + (0.0 if kind.start is None else travel[kind.start][first]))
+        least[back - 1][back] = self.service[last] + (0.0 if kind.end is None else travel[last][kind.end])
+        least[back][0] = -closes
+        for node, longest in self.longest.items():
+            if node in place and self.delivered_for[node] in place:
+                pickup = self.delivered_for[node]
+                row, column = place[node], place[pickup]
+                least[row][column] = max(least[row][column], -longest - self.service[pickup])
+        for over in range(back + 1):
+            for row in range(back + 1):
+                for column in range(back + 1):
+                    least[row][column] = max(least[row][column], least[row][over] + least[over][column])
+        largest = max(abs(each) for row in least for each in row if math.isfinite(each))
+        return all(least[index][index] <= SLACK * max(1.0, largest) for index in range(back + 1))
 
     # --- A plan. ------------------------------------------------------------------------------------------------------
 

@@ -25,9 +25,9 @@ from neuralns.problem.formats.vroom import read_vroom
 from neuralns.problem.formats.vroom_output import vroom_answer_text
 from neuralns.problem.solution import Solution
 from neuralns.selection.dials import Dials
-from neuralns.selection.signs import SIGNS
+from neuralns.selection.instance_features import NAMES
+from neuralns.selection.search_features import SIGNS
 from neuralns.selection.staged import STAGES
-from neuralns.selection.traits import NAMES
 
 PLAIN_STOPS = """name;x;y;demand;vehicles;capacity
 depot;0;0;;2;10

@@ -87,7 +87,11 @@ def rich(rng: np.random.Generator, least: int = 2, most: int = 20) -> dict[str, 
         data["durations"] = drawn.ways()
     shipped = _add_goods(drawn)
     several = _add_times(drawn, shipped)
-    _add_fleet(drawn, several)
+    rides = bool(shipped) and not several and likely(0.5)
+    if rides:
+        for each in data["shipments"]:
+            each |= {"max_ride": drawn.of_unit(0, 90)} if likely(0.8) else {}
+    _add_fleet(drawn, several or rides)
     if likely(0.1) and "windows" in data and "release" not in data:
         _make_earlier(drawn)
     if likely(0.15):
@@ -95,7 +99,7 @@ def rich(rng: np.random.Generator, least: int = 2, most: int = 20) -> dict[str, 
     if likely(0.1):
         data["clock"] = str(drawn.rng.choice(["00:00", "2026-03-01T00:00"]))
     _add_choices(drawn, shipped)
-    if likely(0.2) and not several:
+    if likely(0.2) and not (several or rides):
         kinds = len(data.get("fleet", [None]))
         tolls = {"name": "tolls", "parameters": {"costs": [0.1 * (kind + 1) for kind in range(kinds)]}}
         choices = [*COSTS, tolls]
@@ -184,9 +188,9 @@ def _add_times(drawn: Drawn, shipped: set[int]) -> bool:
     return several
 
 
-def _add_fleet(drawn: Drawn, several: bool) -> None:
+def _add_fleet(drawn: Drawn, unmeasured: bool) -> None:
     """Add vehicles: one type, as the fields of the instance or as a fleet, or several."""
-    data, likely, measured = drawn.data, drawn.likely, not several and drawn.likely(0.4)
+    data, likely, measured = drawn.data, drawn.likely, not unmeasured and drawn.likely(0.4)
     if likely(0.15) and drawn.goods == 1 and not drawn.more:
         data["capacity"] = round(drawn.fraction * drawn.whole(8, 30), 1)
         for field, value in (

@@ -204,7 +204,7 @@ _CHECKS = {
 
 def make_kill(rng: np.random.Generator) -> bytes:
     """Which process is killed, and when."""
-    victim = ("job", "nursery", "reader")[rng.integers(3)]
+    victim = ("job", "fork server", "reader")[rng.integers(3)]
     return json.dumps({"victim": victim, "after": round(float(rng.random()) ** 2, 3)}).encode()
 
 
@@ -217,10 +217,10 @@ def check_kill(content: bytes, file: Path) -> None:
         if asked["victim"] == "job":
             process = served.process(job)
         else:
-            nurse: Any = served.jobs.nurse
-            nursery = nurse._process
-            assert nursery is not None
-            process = nursery.pid
+            starter: Any = served.jobs.starter
+            fork_server = starter._fork_server
+            assert fork_server is not None
+            process = fork_server.pid
         time.sleep(asked["after"])
         os.kill(process, signal.SIGKILL)
         if asked["victim"] == "reader":

@@ -86,6 +86,22 @@ def test_waiting_counts_only_where_it_cannot_be_avoided() -> None:
         ({"backhauls": True, "deliveries": [0, 2, 0, 0, 0], "pickups": [0, 0, 2, 0, 0]}, [[2, 1]], [1], "before a"),
         ({"backhauls": True, "deliveries": [0, 2, 0, 0, 0], "pickups": [0, 0, 2, 0, 0]}, [[2]], [1], "pickups alone"),
         ({"deliveries": [0] * 5, "shipments": [{"pickup": 3, "delivery": 1}]}, [[1, 3]], [1], "is delivered first"),
+        (
+            {"deliveries": [0] * 5, "shipments": [{"pickup": 1, "delivery": 3, "max_ride": 3}]},
+            [[1, 2, 3]],
+            [1],
+            "a ride is too long",
+        ),
+        (
+            {
+                "deliveries": [0] * 5,
+                "shipments": [{"pickup": 1, "delivery": 2, "max_ride": 5}],
+                "windows": [[0, 99], [0, 4], [30, 99], [0, 99], [0, 99]],
+            },
+            [[1, 2]],
+            [1],
+            "a ride is too long",
+        ),
         ({"deliveries": [0] * 5, "shipments": [{"pickup": 3, "delivery": 1}]}, [[1], [3]], [1, 1], "not on one route"),
         ({"deliveries": [0] * 5, "shipments": [{"pickup": 3, "delivery": 1}]}, [[3]], [1], "not on one route"),
         ({"deliveries": [0] * 5, "shipments": [{"pickup": 3, "delivery": 1, "amount": 10}]}, [[3, 1]], [1], "10.0 on"),

@@ -17,7 +17,7 @@ from neuralns.mdp.baselines import best_fixed_pair, play_oracle, train_roulette
 from neuralns.mdp.mdp import episode_seeds
 from neuralns.operators.registry import Operator, operator
 from neuralns.operators.toolkit import insert, open_route
-from neuralns.routes.transfer import charged_cost
+from neuralns.routes.bounds import charged_cost
 from neuralns.selection.selector import Selector
 
 FOUR = "random-route,random-node,greedy,regret-2"

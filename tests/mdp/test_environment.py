@@ -13,9 +13,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 
-from neuralns import InputError, Instance, Lanes, Solution, make_mdp, portfolio_named, read
+from neuralns import ENVIRONMENT_ID, InputError, Instance, Lanes, Solution, make_mdp, portfolio_named, read
 from neuralns.mdp.environment import OperatorSelection
-from neuralns.registration import ENVIRONMENT_ID
 from neuralns.selection.features import RICH, WINDOWS
 
 SMALL: dict[str, Any] = {"instance": "C101", "customers": 20, "portfolio": "paper-3", "budget": 3}

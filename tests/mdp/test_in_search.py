@@ -16,7 +16,7 @@ from neuralns.mdp import evaluate as evaluate_module
 from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.in_search import SearchEvaluation, evaluate_in_search
 from neuralns.operators.registry import operator
-from neuralns.routes.transfer import charged_cost, unserved_cost
+from neuralns.routes.bounds import charged_cost, unserved_cost
 from neuralns.selection.learned_roulette import LearnedRoulette
 from neuralns.selection.policy_file import write_policy
 from policies import constant_policy, wheel_policy

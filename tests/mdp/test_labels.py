@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from neuralns.mdp.baselines import best_fixed_pair
-from neuralns.mdp.deciding import decision_time
-from neuralns.mdp.labels import Base, exact_pairs, label_states, plan_probes, rows_of
-from neuralns.mdp.lanes import Lanes, Tours
-from neuralns.mdp.mdp import episode_seeds, make_mdp
+from neuralns.mdp.labels import Base, exact_pairs, label_states, plan_probes
+from neuralns.mdp.mdp import make_mdp
 from neuralns.selection.features import RICH
 from neuralns.selection.look_ahead import Probes
-from neuralns.selection.uniform import Uniform
 
 MIXED = make_mdp("C101", customers=20, setting="paper", portfolio="random-node,greedy-route,greedy,regret-2")
 RANDOM = make_mdp("C101", customers=20, setting="distance", portfolio="random-node,worst-node,greedy")
@@ -85,10 +81,6 @@ def test_pairs_of_a_state_have_the_same_luck() -> None:
     assert np.allclose(last[:, 0], last[:, 1])
 
 
-def test_decisions_take_time() -> None:
-    assert 0 < decision_time(RANDOM, Uniform(), repeats=50) < 1e-3
-
-
 def test_what_is_seen_takes_the_place_of_features_and_the_labels_stay() -> None:
     given = MIXED, Base((2,), True), Probes(budget=10), 60, 5
     plain = label_states(*given)
@@ -126,17 +118,3 @@ def test_a_value_network_takes_the_place_of_simulations_to_the_end() -> None:
     left = np.rint(10 * kept.rows[:, [1]]) - 1
     expected = kept.labels - kept.onward + np.where(left > 0, 100 * left + 7, 0)
     assert np.allclose(valued.labels, expected, atol=0.01)
-
-
-def test_rows_are_those_of_labelled_states() -> None:
-    _, probes = plan_probes(MIXED)
-    lanes = Lanes([MIXED] * 3, RICH)
-    lanes.reset(Tours(MIXED.start_tours("validate")[:3]), episode_seeds(1, 3))
-    rows = rows_of(lanes, probes, RICH)
-    assert rows.shape == (3, len(RICH.globals) + probes.width)
-    assert np.array_equal(rows[:, : len(RICH.globals)], lanes.global_features)
-    first = best_fixed_pair(MIXED)
-    lanes.play(first)
-    index = probes.chains.index((first.destroy, first.repair))
-    end = rows[:, len(RICH.globals) + 2 + 4 * index]
-    assert np.allclose(end, lanes.costs / lanes.start_costs, rtol=1e-5)

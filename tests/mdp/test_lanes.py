@@ -46,7 +46,7 @@ from neuralns.operators import registry
 from neuralns.operators.portfolio import Portfolio, portfolio_named
 from neuralns.operators.toolkit import insert as put
 from neuralns.operators.toolkit import open_route, random, random_routed, remove
-from neuralns.routes.transfer import charged_cost
+from neuralns.routes.bounds import charged_cost
 from neuralns.search.search import Search
 from neuralns.search.setup import make_setup
 from neuralns.selection.features import RICH

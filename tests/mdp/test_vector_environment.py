@@ -12,9 +12,8 @@ import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from neuralns import InputError
+from neuralns import ENVIRONMENT_ID, InputError
 from neuralns.mdp.vector_environment import OperatorSelectionLanes
-from neuralns.registration import ENVIRONMENT_ID
 
 SMALL: dict[str, Any] = {"instance": "C101", "customers": 20, "portfolio": "paper-3", "budget": 3}
 COUNT = 4

@@ -19,6 +19,7 @@ from helpers import on_a_line, outcomes, plane
 from neuralns import InputError, InputWarning, MaxIterations, OperatorError, load_operators, solve
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.operators import registry
+from neuralns.operators.dial import Dial
 from neuralns.operators.own_file import run_python_file
 from neuralns.operators.registry import operator, operators
 
@@ -40,10 +41,10 @@ def test_a_users_operator_runs_next_to_the_built_in_ones(tmp_path: Path) -> None
     path = written(
         tmp_path,
         """
-        @destroy("own-first-ones")
-        def first_ones(state, quota):
+        @destroy("own-first-ones", dials={"first": Dial("first one", 0.2)})
+        def first_ones(state, quota, first=1):
             '''Remove the customers with the smallest numbers.'''
-            for customer in range(1, quota + 1):
+            for customer in range(int(first), int(first) + quota):
                 remove(state, customer)
 
         @repair("own-anywhere")
@@ -61,6 +62,8 @@ def test_a_users_operator_runs_next_to_the_built_in_ones(tmp_path: Path) -> None
         "own-anywhere": True,
         "greedy": True,
     }
+    assert load_operators(path)[0].dials == (("first", Dial("first one", 0.2)),)
+    assert operator("own-first-ones:first=2").dials == load_operators(path)[0].dials
     assert load_operators(path)[0].summary == "Remove the customers with the smallest numbers."
 
 
@@ -71,6 +74,14 @@ def test_a_users_operator_runs_next_to_the_built_in_ones(tmp_path: Path) -> None
         ("@repair('w-signature-2')\ndef f(state, quota): pass", "operator 'w-signature-2' takes \\(state, quota\\)"),
         ("@improve('w-signature-3')\ndef f(state, quota): pass", "operator 'w-signature-3' takes \\(state, quota\\)"),
         ("@improve('w-share')\ndef f(state, share=1): pass", "operator 'w-share': an improve operator has a parameter"),
+        (
+            "@destroy('w-dial', dials={'far': Dial('far')})\ndef f(state, quota, near=1): pass",
+            "dial of 'far', which is no",
+        ),
+        (
+            "@destroy('w-dial-2', dials={'near': 3})\ndef f(state, quota, near=1): pass",
+            "3 is no dial of parameter 'near'",
+        ),
         ("@destroy('two words')\ndef f(state, quota): pass", "operator name 'two words'"),
         ("@destroy('worst-node')\ndef f(state, quota): pass", "operator 'worst-node' is registered already"),
         ("@destroy('with:colon')\ndef f(state, quota): pass", "operator name 'with:colon'"),

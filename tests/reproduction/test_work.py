@@ -17,7 +17,15 @@ from neuralns.mdp.baselines import best_fixed_pair, train_roulette
 from neuralns.mdp.in_search import evaluate_in_search
 from neuralns.reproduction.plan import CLASSIC_GRID, DQN_GRID, EXPERIMENTS, GAT, GRAPH, ROULETTE_GRID, Plan
 from neuralns.reproduction.rounds import main_jobs, tuning_jobs
-from neuralns.reproduction.work import dqn_config, judge_policies, large_mdp, mdp_of, train_policies, work
+from neuralns.reproduction.work import (
+    decision_time,
+    dqn_config,
+    judge_policies,
+    large_mdp,
+    mdp_of,
+    train_policies,
+    work,
+)
 from neuralns.selection.policy import DEFAULT_TEMPERATURE, PolicySelector
 from plans import CHOICES, TINY
 
@@ -242,3 +250,8 @@ def test_cells_of_other_portfolios_are_trained_side_by_side() -> None:
         found = judge_policies({**cell, "tours": 4, "plays": 1, "pairs": 20, "temperatures": [1.0]}, group)
         assert np.isfinite(leaves(found)).all()
         assert len(found["mdp"]["DQN"]) == 2
+
+
+def test_decisions_take_time() -> None:
+    mdp = mdp_of({"instance": "C", "setting": "distance", "destroys": 2})
+    assert 0 < decision_time(mdp, Uniform(), repeats=50) < 1e-3

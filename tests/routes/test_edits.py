@@ -16,6 +16,7 @@ from neuralns import Instance, Solution
 from neuralns.operators.construction import build
 from neuralns.problem.generate.variants import Variant, generate_of
 from neuralns.routes import edits
+from neuralns.routes.bounds import unserved_cost
 from neuralns.routes.edits import (
     MOST_TAKEN,
     NOTHING_WRONG,
@@ -25,7 +26,7 @@ from neuralns.routes.edits import (
     count_absence,
     disband_route,
     insert,
-    new_mark,
+    new_visit,
     open_route,
     remove,
     take_from_bank,
@@ -33,7 +34,7 @@ from neuralns.routes.edits import (
 )
 from neuralns.routes.evaluate import best_insertion, best_opening, is_on_time, penalty, recompute
 from neuralns.routes.journal import checkpoint
-from neuralns.routes.transfer import State, new_state, unserved_cost
+from neuralns.routes.transfer import State, new_state
 
 
 @settings(deadline=None, max_examples=60)
@@ -113,7 +114,7 @@ def test_edits_that_break_the_contract_are_noted_and_not_carried_out() -> None:
     assert fault_of(state) == (edits.NOT_INSERTABLE, 1)
     state.n_removed = 1
     insert(state, 2, 0, 3)
-    assert fault_of(state) == (edits.WRONG_PLACE, 2)
+    assert fault_of(state) == (edits.WRONG_POSITION, 2)
     state.n_removed = 1
     insert(state, 2, 0, 1)
     assert fault_of(state)[0] == edits.NOTHING_WRONG
@@ -126,7 +127,7 @@ def test_a_place_off_the_route_is_refused(slot: int, place: int) -> None:
     state, start = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
     remove(state, 2)
     insert(state, 2, slot, place)
-    assert (state.fault, state.fault_node) == (edits.WRONG_PLACE, 2)
+    assert (state.fault, state.fault_node) == (edits.WRONG_POSITION, 2)
     assert set(solution_in(state, start.instance).routes) == {(1,), (3,)}
 
 
@@ -219,11 +220,11 @@ def test_there_are_as_many_slots_as_customers() -> None:
 
 def test_marks_are_new_each_time() -> None:
     state, _ = on_a_line([1, 2], [3], places=[1.0, 5.0, -2.0])
-    first = int(new_mark(state))
-    state.marks[1] = first
-    second = int(new_mark(state))
+    first = int(new_visit(state))
+    state.visited[1] = first
+    second = int(new_visit(state))
     assert second > first > 0
-    assert second not in state.marks.tolist()
+    assert second not in state.visited.tolist()
 
 
 # --- The bank. -------------------------------------------------------------------------------------------------------

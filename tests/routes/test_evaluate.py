@@ -32,12 +32,13 @@ from neuralns.routes.evaluate import (
     may_take,
     off_opening,
     penalty,
-    random_place,
+    random_position,
     recompute,
     removal,
     renew_best,
     start_of_service,
 )
+from neuralns.routes.insertion import ONE_TABLE
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import State, new_state
 
@@ -234,7 +235,7 @@ def test_places_are_overlooked_as_often_as_asked_for(monkeypatch: pytest.MonkeyP
 
 def test_a_random_place_is_uniform() -> None:
     state, _ = on_a_line([2, 1, 3], [4], places=[1.0, 2.0, 3.0, 4.0])
-    draws = [random_place(state, 4, state.route[1]) for _ in range(4000)]
+    draws = [random_position(state, 4, state.route[1]) for _ in range(4000)]
     assert [draws.count(place) for place in (0, 2, 1, 3)] == pytest.approx([1000] * 4, abs=120)
     assert len(set(draws)) == 4
 
@@ -432,7 +433,7 @@ def test_insertions_cost_what_they_add_and_are_allowed_where_no_rule_breaks(
                 if found < math.inf:
                     assert costs[place] == close(found)
             allowed = {place for place, expected in costs.items() if expected < math.inf}
-            drawn = {int(random_place(state, customer, slot)) for _ in range(8 * len(costs))}
+            drawn = {int(random_position(state, customer, slot)) for _ in range(8 * len(costs))}
             if instance.timed or instance.max_distance is not None or instance.distance_cost != 1:
                 assert drawn <= (allowed or {-1})
             if not allowed:
@@ -564,7 +565,7 @@ def test_a_place_behind_one_that_is_too_far_is_found_where_detours_save_time() -
     matrix = np.minimum(durations, durations.T)
     alike = Instance("alike", [0, 1, 1, 1], 9, matrix=matrix, windows=instance.windows)
     state = new_state(alike, 0, solution=Solution(alike, [[1, 2]]))
-    assert state.one_matrix == 1
+    assert state.lookup == ONE_TABLE
     assert best_insertion(state, 3, int(state.route[1])) == (1.0, 1)
 
 

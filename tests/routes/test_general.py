@@ -15,6 +15,7 @@ from fleets import cost_of_route, general_instances, insertions, other_ends, som
 from neuralns import Group, Instance, Profile, Solution, VehicleType
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.solution import out_of_limits
+from neuralns.routes.bounds import charged_cost
 from neuralns.routes.edits import (
     bank_removed,
     charge_for_removed,
@@ -26,7 +27,6 @@ from neuralns.routes.edits import (
     undo,
 )
 from neuralns.routes.evaluate import (
-    ask,
     best_insertion,
     best_near,
     best_opening,
@@ -34,14 +34,17 @@ from neuralns.routes.evaluate import (
     is_on_time,
     join,
     may_fit,
-    random_place,
+    prepare,
+    random_position,
     recompute,
     removal,
+    renew,
+    settle_vehicles,
 )
-from neuralns.routes.general import AS_THEY_ARE, CHEAPEST, LARGEST, RENEW, SETTLE, TIDY
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
-from neuralns.routes.transfer import State, charged_cost, copy_routes, new_state, solution_of
+from neuralns.routes.transfer import State, copy_routes, new_state, solution_of
+from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST
 
 SIZINGS = CHEAPEST, AS_THEY_ARE, LARGEST
 
@@ -171,7 +174,7 @@ def test_insertions_are_allowed_and_cost_what_the_route_costs_more(instance: Ins
                 little = 1e-6 * max(1.0, abs(found))
                 assert best_insertion(state, request, slot, found - little)[0] == math.inf
                 assert best_insertion(state, request, slot, found + little) == (close(found), place)
-            drawn = {int(random_place(state, request, slot)) for _ in range(3 * len(costs))}
+            drawn = {int(random_position(state, request, slot)) for _ in range(3 * len(costs))}
             assert drawn <= (allowed or {-1})
 
 
@@ -222,7 +225,8 @@ def test_a_removal_saves_what_the_route_costs_less(instance: Instance, seed: int
             found, after = removal(state, customer), cost_of_route(instance, rest, kind)
             assert math.isfinite(found)
             if after < math.inf:
-                assert found == close(cost_of_route(instance, route, kind) - after)
+                vehicle = instance.types[0].fixed_cost if not rest and state.varied == 0 else 0.0
+                assert found == close(cost_of_route(instance, route, kind) - after - vehicle)
 
 
 @settings(deadline=None, max_examples=100)
@@ -282,11 +286,11 @@ def test_books_stay_right_under_any_edits(instance: Instance, seed: int, sizing:
     for _ in range(4):
         shuffle(state, instance, rng, 3)
         compare_books(state, instance)
-    ask(state, SETTLE, 0)
+    settle_vehicles(state)
     compare_books(state, instance)
 
 
-_UNORDERED = "active", "free", "bank", "bank_place", "history", "depot_load"
+_UNORDERED = "active", "free", "bank", "bank_index", "history", "depot_load"
 
 
 def snapshot(state: State) -> dict[str, Any]:
@@ -294,7 +298,7 @@ def snapshot(state: State) -> dict[str, Any]:
     used = sorted(state.active[: state.n_active].tolist())
     for slot in used:
         if state.dirty[slot]:
-            ask(state, RENEW, 0, slot)
+            renew(state, slot)
     found: dict[str, Any] = {"used slots": used}
     for field in FIELDS:
         if (field.journalled or field.copied) and field.name not in _UNORDERED:
@@ -305,8 +309,8 @@ def snapshot(state: State) -> dict[str, Any]:
                 value = value[: len(state.size) * state.goods].reshape(len(state.size), -1)[used]
             found[field.name] = value.tolist() if isinstance(value, np.ndarray) else value
     bank = state.bank[: state.n_bank].tolist()
-    assert [bank.index(node) for node in bank] == state.bank_place[bank].tolist()
-    assert (state.bank_place >= 0).sum() == len(bank)
+    assert [bank.index(node) for node in bank] == state.bank_index[bank].tolist()
+    assert (state.bank_index >= 0).sum() == len(bank)
     return found | {"bank": sorted(bank)}
 
 
@@ -322,11 +326,11 @@ def test_an_undo_brings_back_everything_to_the_bit(instance: Instance, seed: int
         for customer in range(1, instance.customers + 1):
             if state.route[customer] >= 0 and rng.random() < 0.3:
                 remove(state, customer)
-        ask(state, TIDY, 0)
+        prepare(state)
         take_from_bank(state)
         shuffle(state, instance, rng, 6)
         if rng.random() < 0.5:
-            ask(state, SETTLE, 0)
+            settle_vehicles(state)
             charge_for_removed(state)
         undo(state)
         assert snapshot(state) == before
@@ -389,7 +393,7 @@ def test_the_bank_holds_who_is_left_out_after_a_step(instance: Instance, seed: i
         for customer in range(1, instance.customers + 1):
             if state.route[customer] >= 0 and rng.random() < 0.4:
                 remove(state, customer)
-        ask(state, TIDY, 0)
+        prepare(state)
         take_from_bank(state)
         for request in rng.permutation(listed(state)).tolist():
             for slot in slots(state):
@@ -407,7 +411,7 @@ def test_the_bank_holds_who_is_left_out_after_a_step(instance: Instance, seed: i
                     before = state.cost
                     insert(state, request, open_route(state, kind), 0)
                     assert state.cost <= before + cost + 1e-7 * max(1.0, abs(before))
-        short = ask(state, SETTLE, 0) > 0
+        short = settle_vehicles(state)
         charge_for_removed(state)
         bank_removed(state)
         close_empty_routes(state)
@@ -524,7 +528,7 @@ def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(insta
     for customer in range(1, instance.customers + 1):
         if state.route[customer] >= 0 and rng.random() < 0.5:
             remove(state, customer)
-    ask(state, TIDY, 0)
+    prepare(state)
     bounds = []
     for request in rng.permutation(state.removed[: state.n_removed]).tolist():
         bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
@@ -536,7 +540,7 @@ def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(insta
         elif cost < np.inf:
             insert(state, request, slot, place)
     bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
-    ask(state, SETTLE, 0)
+    settle_vehicles(state)
     assert all(bound <= state.cost + 1e-6 * max(1.0, abs(state.cost)) for bound in bounds)
     used = [slot for slot in state.active[: state.n_active].tolist() if state.size[slot] > 0]
     assert state.total_savings == close(sum(state.savings[slot] for slot in used))

@@ -28,8 +28,8 @@ def hurry(state):
 def test_a_run_that_has_not_begun_has_everything_left() -> None:
     status = new_status()
     assert (status.left, status.acceptance, status.quota) == (1.0, 1.0, 1)
-    assert (status.threshold, status.reach) == (float("inf"), -float("inf"))
-    rest = set(status_type.fields) - {"left", "acceptance", "quota", "threshold", "reach"}
+    assert (status.threshold, status.finish_below) == (float("inf"), -float("inf"))
+    rest = set(status_type.fields) - {"left", "acceptance", "quota", "threshold", "finish_below"}
     assert {getattr(status, name) for name in rest} == {0}
 
 

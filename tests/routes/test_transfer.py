@@ -18,35 +18,28 @@ from neuralns import Instance, Profile, Solution, VehicleType, portfolio_named, 
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.distances import euclidean
 from neuralns.problem.initial import nearest_neighbours
-from neuralns.routes import transfer
+from neuralns.routes import bounds, tables, transfer
+from neuralns.routes.bounds import charged_cost, least_gain, unserved_cost
 from neuralns.routes.edits import close_empty_routes, insert, remove, take_from_bank, undo
 from neuralns.routes.evaluate import (
-    MEASURED,
-    PLAIN,
-    TIMED,
     best_insertion,
     best_opening,
     distance,
     hopeless,
 )
-from neuralns.routes.fleet import all_distances
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
+from neuralns.routes.tables import all_distances, granular_neighbours, profile_of_instance
 from neuralns.routes.transfer import (
     State,
-    charged_cost,
     copy_routes,
     export_routes,
-    fitting_neighbours,
     flatten,
-    kind_of,
-    least_gain,
     load_solution,
     new_state,
     routes_of,
     unflatten,
-    unserved_cost,
 )
 
 # --- In and out. -----------------------------------------------------------------------------------------------------
@@ -124,8 +117,8 @@ def test_a_node_knows_all_others_by_distance_up_to_a_limit(monkeypatch: pytest.M
     full = neighbours()
     assert full[1, :4].tolist() == [2, 3, 4, 5]
     assert full[4, :4].tolist() == [3, 2, 1, 5]
-    monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 4)
-    monkeypatch.setattr(transfer, "SOME_NEIGHBOURS", 2)
+    monkeypatch.setattr(tables, "FULL_NEIGHBOURS", 4)
+    monkeypatch.setattr(tables, "SOME_NEIGHBOURS", 2)
     assert neighbours().tolist() == full[:, :2].tolist()
 
 
@@ -163,20 +156,23 @@ def rules(**given: Any) -> Instance:
 
 
 @pytest.mark.parametrize(
-    ("given_rules", "kind"),
+    ("given_rules", "profile"),
     [
-        ({}, PLAIN),
-        ({"vehicles": 1, "vehicle_cost": 7.0}, PLAIN),
-        ({"windows": [[0, 9]] * 3}, TIMED),
-        ({"windows": [[0, 9]] * 3, "max_duration": 5}, MEASURED),
-        ({"max_duration": 0}, MEASURED),
-        ({"max_distance": 0}, MEASURED),
-        ({"distance_cost": 2.0}, MEASURED),
-        ({"duration_cost": 1.0}, MEASURED),
+        ({}, "plain"),
+        ({"vehicles": 1, "vehicle_cost": 7.0}, "plain"),
+        ({"distance_cost": 2.0}, "plain"),
+        ({"windows": [[0, 9]] * 3}, "windows"),
+        ({"windows": [[0, 9]] * 3, "max_duration": 5}, "durations"),
+        ({"max_duration": 0}, "durations"),
+        ({"duration_cost": 1.0}, "durations"),
+        ({"max_distance": 0}, "fleet"),
+        ({"fleet": [VehicleType(2), VehicleType(1)]}, "fleet"),
+        ({"fleet": [VehicleType(2), VehicleType(1)], "windows": [[0, 9]] * 3}, "fleet with windows"),
+        ({"windows": [[0, 9]] * 3, "release": [0, 1, 1]}, "everything"),
     ],
 )
-def test_the_kind_of_an_instance_is_the_least_that_its_rules_need(given_rules: dict[str, Any], kind: int) -> None:
-    assert kind_of(rules(**given_rules)) == kind
+def test_the_profile_of_an_instance_has_the_rules_that_it_needs(given_rules: dict[str, Any], profile: str) -> None:
+    assert profile_of_instance(rules(**given_rules)) == profile
 
 
 # --- Penalties. ------------------------------------------------------------------------------------------------------
@@ -225,7 +221,7 @@ def test_given_distances_are_rounded_before_they_are_compared() -> None:
 
 
 def test_of_large_given_distances_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "TRIANGLES", 2)
+    monkeypatch.setattr(bounds, "TRIANGLES", 2)
     assert least_gain(rules(matrix=np.ones((3, 3)))) == np.inf
     assert least_gain(rules()) < 1.0
 
@@ -419,7 +415,7 @@ def test_what_detours_save_is_worked_out_once_for_an_instance(monkeypatch: pytes
         seen.append(matrix)
         return 1.0
 
-    monkeypatch.setattr(transfer, "triangle_excess", noted)
+    monkeypatch.setattr(bounds, "triangle_excess", noted)
     matrix = np.arange(9.0).reshape(3, 3)
     instance = Instance("given", [0, 1, 1], 2, matrix=matrix, durations=2 * matrix, max_duration=50, duration_cost=1.0)
     solution = Solution(instance, [[1]])
@@ -431,13 +427,13 @@ def test_what_detours_save_is_worked_out_once_for_an_instance(monkeypatch: pytes
 def test_customers_that_go_well_together_are_near_in_place_and_time() -> None:
     points = [[0, 0], [10, 0], [11, 0], [14, 0]]
     plain = Instance("plain", [0, 1, 1, 1], 3, points)
-    assert new_state(plain, 1).fitting.tolist() == new_state(plain, 1).neighbours.tolist()
+    assert new_state(plain, 1).granular.tolist() == new_state(plain, 1).neighbours.tolist()
     neighbours = np.array([[1, 2], [2, 3], [1, 3], [2, 1]], np.uint32)
-    assert np.shares_memory(fitting_neighbours(plain, neighbours), neighbours)
+    assert np.shares_memory(granular_neighbours(plain, neighbours), neighbours)
     # The nearest neighbour of 1 is served long after it, so that a vehicle would wait there.
     timed = Instance("timed", [0, 1, 1, 1], 3, points, windows=[[0, 500], [0, 20], [400, 420], [0, 50]])
     assert new_state(timed, 1).neighbours[1].tolist() == [2, 3]
-    assert new_state(timed, 1).fitting[1].tolist() == [3, 2]
+    assert new_state(timed, 1).granular[1].tolist() == [3, 2]
 
 
 @pytest.mark.parametrize("full", [True, False])
@@ -451,12 +447,12 @@ def test_customers_that_go_well_together_are_the_same_in_blocks_of_any_size(
     # Few places, so that many go equally well.
     instance = Instance("ties", [0] + [1] * 30, 5, rng.integers(0, 4, (31, 2)), windows=windows)
     if not full:
-        monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 10)
+        monkeypatch.setattr(tables, "FULL_NEIGHBOURS", 10)
     neighbours = nearest_neighbours(instance, 12).astype(np.uint32)
-    whole = fitting_neighbours(instance, neighbours)
+    whole = granular_neighbours(instance, neighbours)
     assert all(sorted(row) == sorted(near) for row, near in zip(whole, neighbours, strict=True)) != full
-    monkeypatch.setattr(transfer, "PAIRS_AT_ONCE", 100)
-    assert fitting_neighbours(instance, neighbours).tolist() == whole.tolist()
+    monkeypatch.setattr(tables, "PAIRS_AT_ONCE", 100)
+    assert granular_neighbours(instance, neighbours).tolist() == whole.tolist()
 
 
 @pytest.mark.parametrize("one_way", [False, True])

@@ -8,11 +8,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neuralns import Instance, MaxIterations, NoImprovement, RecordToRecord, Solution, read
+from neuralns import (
+    Controller,
+    InputWarning,
+    Instance,
+    MaxIterations,
+    NoImprovement,
+    Outcome,
+    PythonSelector,
+    RecordToRecord,
+    Setting,
+    SimulatedAnnealing,
+    Situation,
+    Solution,
+    StopWhen,
+    View,
+    read,
+    solve,
+)
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.initial import savings
 from neuralns.search import division
-from neuralns.search.division import divide, fleets, parts_of, put_together
+from neuralns.search.division import divide, fleets, notice_of_whole, parts_of, problem_against, put_together
 from neuralns.search.setup import make_setup
 from neuralns.selection.names import selector_named
 
@@ -98,3 +115,145 @@ def test_optional_customers_and_fleets_are_searched_whole(start: Solution) -> No
     assert parts_of(make_setup(prizes, MaxIterations(100), initial=start), 2) == 1
     returned = replace(start.instance, backhauls=True)
     assert parts_of(make_setup(returned, MaxIterations(100), initial=start), 2) == 1
+
+
+class Even(Controller):
+    """Draws all pairs alike, and says that it looks at no routes."""
+
+    name = "even"
+    looks_at_routes = False
+
+    def control(self, view: View) -> Setting:
+        return Setting(np.ones(view.uses.shape))
+
+
+class Silent(Controller):
+    """The same, without a word."""
+
+    name = "silent"
+
+    def control(self, view: View) -> Setting:
+        return Setting(np.ones(view.uses.shape))
+
+
+class Other(Even):
+    """Inherits what another controller says, but not what it does."""
+
+    def control(self, view: View) -> Setting:
+        return Setting(np.ones(view.uses.shape) if view.solution().routes else None)
+
+
+class Lenient(SimulatedAnnealing):
+    """Local as its base is, and says so."""
+
+    is_local = True
+
+    @staticmethod
+    def threshold(state):
+        return state.status.current + state.status.temperature
+
+
+class Bold(SimulatedAnnealing):
+    """Has a threshold of its own, which looks at the best cost."""
+
+    @staticmethod
+    def threshold(state):
+        return 1.01 * state.status.best
+
+
+class Turns:
+    """A chooser in plain Python."""
+
+    def choose(self, situation: Situation) -> tuple[str, str]:
+        return situation.destroys[0], situation.repairs[0]
+
+    def update(self, outcome: Outcome) -> None: ...
+
+
+class BlindTurns(Turns):
+    looks_at_routes = False
+
+
+def _ends(state):
+    return state.status.iteration > 5
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"selector": selector_named("roulette")},
+        {"selector": selector_named("ucb")},
+        {"selector": selector_named("gain")},
+        {"selector": Even()},
+        {"selector": PythonSelector(BlindTurns())},
+        {"acceptance": Lenient()},
+    ],
+    ids=["roulette", "ucb", "gain", "own", "in Python", "acceptance"],
+)
+def test_what_looks_at_differences_alone_is_divided(start: Solution, changes: dict[str, Any]) -> None:
+    setup = replace(make_setup(start.instance, MaxIterations(100), initial=start), **changes)
+    assert parts_of(setup, 2) == 2
+    assert notice_of_whole(setup, 2) is None
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(
+    ("changes", "who"),
+    [
+        ({"selector": Silent()}, "selector 'silent' looks at the routes, or does not say"),
+        ({"selector": Other()}, "selector 'even' looks"),
+        ({"selector": PythonSelector(Turns())}, "selector 'own' looks"),
+        ({"acceptance": Bold()}, "acceptance rule 'Bold' does not say that it is local"),
+        ({"acceptance": RecordToRecord()}, "acceptance rule 'RecordToRecord'"),
+        ({"portfolio": portfolio_named("paper")}, "operator 'historical' looks at the history"),
+        ({"stop": NoImprovement(100)}, "a limit without improvement"),
+        ({"stop": StopWhen(_ends)}, "stopping rule of your own"),
+    ],
+    ids=["silent", "inherited", "in Python", "bold", "record", "history", "no improvement", "own rule"],
+)
+def test_a_notice_says_which_choice_is_against_dividing(start: Solution, changes: dict[str, Any], who: str) -> None:
+    setup = replace(make_setup(start.instance, MaxIterations(100), initial=start), **changes)
+    notice = notice_of_whole(setup, 2)
+    assert notice is not None
+    assert who in notice
+    assert notice.endswith(": each of the 2 workers searches the whole solution, which they could divide otherwise.")
+    assert notice_of_whole(setup, 1) is None
+    # There is no choice about the problem.
+    assert notice_of_whole(replace(setup, fewest_vehicles=True), 2) is None
+    assert problem_against(replace(setup, fewest_vehicles=True)) is not None
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_small_solutions_raise_no_notice(start: Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = make_setup(start.instance, MaxIterations(100), Silent(), initial=start)
+    monkeypatch.setattr(division, "PART_CUSTOMERS", 1000)
+    assert notice_of_whole(setup, 2) is None
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_search_warns_where_workers_cannot_divide(start: Solution) -> None:
+    with pytest.warns(InputWarning, match="acceptance rule 'RecordToRecord' does not say that it is local: each of"):
+        solve(start.instance, MaxIterations(20), acceptance=RecordToRecord(), initial=start, workers=2)
+
+
+class Watcher(Even):
+    """Looks at how far the current cost moves between two questions."""
+
+    name = "watcher"
+    every = 20
+    looks_at_routes = False
+
+    def control(self, view: View) -> Setting:
+        assert abs(view.change) < 0.5 * view.current
+        return super().control(view)
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_a_controller_of_ones_own_steers_parts(start: Solution) -> None:
+    result = solve(start.instance, MaxIterations(200), selector=Watcher(), initial=start, workers=2)
+    assert result.stopped_by == "iterations"
+    assert result.cost <= start.cost
+    assert not result.best.broken_rules()
+    again = solve(start.instance, MaxIterations(200), selector=Watcher(), initial=start, workers=2)
+    assert again.routes == result.routes

@@ -57,7 +57,7 @@ def test_routes_carry_too_much_on_the_way_but_never_the_best(tight: Instance) ->
         current, best = search.current(), search.best()
         loads = [sum(tight.demands[customer] for customer in route) for route in current.routes]
         most, overloaded = max(most, *loads), overloaded + (max(loads) > 100)
-        prices.add(search._state.overload_cost)
+        prices.add(search._state.load_price)
         assert not best.broken_rules()
         assert search.progress().current == pytest.approx(current.cost)
         assert search.progress().best == pytest.approx(best.cost)

@@ -39,6 +39,7 @@ from neuralns.compiled.structs import Struct, number, numbers, whole
 from neuralns.search import search as search_module
 from neuralns.search.loop import COOLING_STEP, SHORT_RUN
 from neuralns.search.search import Search
+from neuralns.search.segments import SEGMENT_SECONDS
 from neuralns.search.setup import make_setup
 
 PORTFOLIO = portfolio_named("random-node,zone,greedy")
@@ -358,7 +359,7 @@ def test_segments_end_about_when_they_are_to_end() -> None:
     begin = search.elapsed
     search.until = begin + 0.01
     search.advance()
-    assert search.elapsed - begin < 0.8 * search_module.SEGMENT_SECONDS
+    assert search.elapsed - begin < 0.8 * SEGMENT_SECONDS
 
 
 # --- A closer look. ---------------------------------------------------------------------------------------------------

@@ -43,8 +43,7 @@ from neuralns import (
 )
 from neuralns.operators.registry import operator
 from neuralns.operators.toolkit import insert, open_route, remove
-from neuralns.search import loop
-from neuralns.search import search as search_module
+from neuralns.search import loop, segments
 from policies import constant_policy
 
 
@@ -110,7 +109,7 @@ def test_another_seed_gives_another_course() -> None:
 
 def test_the_segments_of_a_run_do_not_change_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = solve("X-n101-k25", MaxIterations(3000), seed=4)
-    monkeypatch.setattr(search_module, "_next_size", lambda size, took, left: 37)
+    monkeypatch.setattr(segments, "next_size", lambda size, took, left: 37)
     assert solve("X-n101-k25", MaxIterations(3000), seed=4).routes == whole.routes
 
 
@@ -422,7 +421,7 @@ def test_a_start_that_leaves_customers_out_is_no_limit_on_vehicles() -> None:
 def test_fewest_vehicles_do_not_depend_on_the_segments(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     # The loads allow no fewer than 36 vehicles, so that the first phase ends early, in the middle of a segment.
     expected = solve("X-n200-k36", MaxIterations(2000), objective="vehicles", seed=1).routes
-    monkeypatch.setattr(search_module, "SEGMENT_SECONDS", seconds)
+    monkeypatch.setattr(segments, "SEGMENT_SECONDS", seconds)
     assert solve("X-n200-k36", MaxIterations(2000), objective="vehicles", seed=1).routes == expected
 
 

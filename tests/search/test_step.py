@@ -30,7 +30,8 @@ from neuralns.compiled.calls import address_of
 from neuralns.compiled.structs import anything, at_address
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, BAD_REPAIR_CHOICE, FINE
 from neuralns.operators.registry import operators
-from neuralns.routes.transfer import State, new_state, unserved_cost
+from neuralns.routes.bounds import unserved_cost
+from neuralns.routes.transfer import State, new_state
 from neuralns.search.search import Search
 from neuralns.search.setup import make_setup
 from neuralns.search.step import RECENT, begin_step, end_step, step

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neuralns.operators.portfolio import portfolio_named
+from neuralns.errors import OperatorError
+from neuralns.operators.dial import Dial
+from neuralns.operators.portfolio import make_portfolio, portfolio_named
+from neuralns.operators.registry import Operator, operator
 from neuralns.selection.controller import heat_of, scale_of, weights_of
 from neuralns.selection.dials import Dials
 from neuralns.selection.selector import MOST_REMOVED
@@ -88,3 +92,30 @@ def test_whatever_the_dials_say_can_be_set(row: list[float]) -> None:
     heat_of("dials", setting.heat)
     assert all(math.isfinite(value) for value in setting.parameters.values())
     assert 0 <= setting.parameters["2-opt-star:share=0.1", "share"] <= 1
+
+
+LENGTH = Dial("length of strings", 0.45)
+
+
+def _dialled(parameters: dict[str, float], dials: dict[str, Dial]) -> Operator:
+    """An operator of one's own, as it is registered."""
+    given = tuple(parameters.items())
+    return replace(operator("worst-node"), name="dialled", parameters=given, dials=tuple(dials.items()))
+
+
+def test_operators_of_ones_own_declare_dials() -> None:
+    parameters = {"radius": 3.0, "longest": 5.0, "rate": 1.0}
+    own = _dialled(parameters, {"radius": Dial("radius of removals", 0.3), "longest": LENGTH})
+    dials = Dials(make_portfolio("own", [own, "string", "greedy"]))
+    assert dials.names[3:] == ("scale", "length of strings", "radius of removals", "start heat", "end heat")
+    assert dials.spreads.tolist() == [0.4, 0.45, 0.3, 0.7, 0.6]
+    setting = dials.setting(dials.row({"radius of removals": math.log(2), "length of strings": math.log(3)}), (1, 30))
+    assert setting.parameters == pytest.approx(
+        {("dialled", "radius"): 6.0, ("dialled", "longest"): 15.0, ("string", "longest"): 30.0}
+    )
+
+
+def test_operators_that_do_not_agree_on_a_dial_are_refused() -> None:
+    own = _dialled({"longest": 5.0}, {"longest": Dial(LENGTH.name, 0.1)})
+    with pytest.raises(OperatorError, match="dial 'length of strings' is declared with several spreads"):
+        _ = Dials(make_portfolio("own", [own, "string", "greedy"])).names

@@ -16,7 +16,7 @@ from brute_force import drive, timed_instances, way
 from helpers import random_instances
 from neuralns import MDP, InputError, Instance, Lanes, Solution, make_mdp, portfolio_named, random_tours
 from neuralns.mdp.mdp import episode_seeds
-from neuralns.routes.transfer import charged_cost
+from neuralns.routes.bounds import charged_cost
 from neuralns.selection.features import (
     FEATURE_SETS,
     PAPER,

@@ -75,7 +75,7 @@ def test_the_seed_says_how_many_are_removed_and_what_must_be_known() -> None:
         seeds.add(int(state.status.seed))
         assert state.status.quota == memory.intensity[memory.seed] == memory.seed
         # Cost 18, six customers, two routes.
-        assert state.status.reach == pytest.approx(18 + 1.8)
+        assert state.status.finish_below == pytest.approx(18 + 1.8)
         update(memory, 0, 0, 0, 0.0)
     assert seeds == {1, 2, 3, 4, 5, 6}
     remove(state, 4)

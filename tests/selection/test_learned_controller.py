@@ -13,12 +13,12 @@ from neuralns import InputError, InputWarning, MaxIterations, read
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.generate.variants import generate_of
 from neuralns.selection.dials import Dials
+from neuralns.selection.instance_features import NAMES
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.policy_file import Policy, write_policy
 from neuralns.selection.response import REACH
-from neuralns.selection.signs import SIGNS
+from neuralns.selection.search_features import SIGNS
 from neuralns.selection.staged import STAGES
-from neuralns.selection.traits import NAMES
 
 PORTFOLIO = portfolio_named("string,random-node,greedy,regret-2,2-opt-star:share=0.5")
 TERMS = 2 * len(Dials(PORTFOLIO).names)

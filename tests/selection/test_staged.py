@@ -12,7 +12,7 @@ from neuralns import InputError, MaxIterations
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.controller import View
 from neuralns.selection.dials import Dials
-from neuralns.selection.signs import SIGNS
+from neuralns.selection.search_features import SIGNS
 from neuralns.selection.staged import LENGTHS, STAGES, Staged
 
 DIALS = Dials(portfolio_named("string,random-node,greedy,regret-2"))

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from neuralns.studio.guard import Access
+from neuralns.studio.access import Access
 from neuralns.studio.server import make_app
 from servers import Served, serving
 

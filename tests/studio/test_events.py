@@ -8,8 +8,8 @@ from typing import Any
 from neuralns.studio.events import MOST_PROGRESS, MOST_STEPS, EventLog
 
 
-def kept(log: EventLog, kind: str) -> list[Any]:
-    return [json.loads(event.text) for event in log.after(0) if event.kind == kind]
+def kept(log: EventLog, name: str) -> list[Any]:
+    return [json.loads(event.text) for event in log.after(0) if event.name == name]
 
 
 def test_of_many_reports_the_older_ones_are_thinned_out() -> None:
@@ -30,8 +30,8 @@ def test_a_best_solution_is_whole_for_those_who_did_not_hear_the_one_before() ->
     log.add("best", {"cost": 8, "changed": {"0": [3]}}, {"cost": 8, "routes": [[3], [2]]}, {"cost": 8})
     first, second = log.after(0)
     assert json.loads(first.text) == {"cost": 9}
-    assert '"changed"' in second.written(heard=first.number)
-    assert '"routes"' in second.written(heard=0)
+    assert '"changed"' in second.to_sse(heard=first.number)
+    assert '"routes"' in second.to_sse(heard=0)
     again = EventLog.from_json(log.to_json())
     assert [event.number for event in again.after(1)] == [2]
     assert again.closed

@@ -1,4 +1,4 @@
-"""Jobs: their processes, the line, and what becomes of them."""
+"""Jobs: their processes, the queue, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ import pytest
 from helpers import is_running
 from neuralns import InputWarning
 from neuralns.search.parallel import START
-from neuralns.studio import asking, children
 from neuralns.studio import jobs as jobs_module
+from neuralns.studio import processes, tasks
+from neuralns.studio.job import Job, read_job
 from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import Job, read_job
 from servers import NAMED, Served, serving
 
 
@@ -55,9 +55,9 @@ def test_others_wait_in_line_and_are_told_their_place(server: Served) -> None:
 def test_those_in_line_have_no_process(server: Served) -> None:
     with server.limited(jobs=1, waiting=5):
         jobs = [server.begin(time=20) for _ in range(4)]
-        nurse: Any = server.jobs.nurse
-        server.until(lambda: len(nurse._children) <= 1, 20)
-        assert [server.jobs._jobs[job].child is None for job in jobs] == [False, True, True, True]
+        starter: Any = server.jobs.starter
+        server.until(lambda: len(starter._processes) <= 1, 20)
+        assert [server.jobs._jobs[job].process is None for job in jobs] == [False, True, True, True]
         # What is wrong with a request is told at once all the same, and what it is called.
         assert server.client.post("/jobs", json={"instance": {"name": "none"}}).status_code == 422
         assert server.get(f"/jobs/{jobs[3]}")["name"] == "E-n22-k4"
@@ -174,20 +174,20 @@ def test_a_killed_process_harms_nobody_else(server: Served) -> None:
     assert server.solved(time=0.1)["state"] == "done"
 
 
-def test_another_nursery_comes_when_one_is_lost_and_no_process_outlives_the_server() -> None:
+def test_another_fork_server_comes_when_one_is_lost_and_no_process_outlives_the_server() -> None:
     with serving(Limits(jobs=2)) as server:
         job = server.begin(time=30)
         lost = server.process(job)
-        nursery = server.jobs.nurse._process  # type: ignore[attr-defined]
-        assert nursery is not None
-        nursery.kill()
+        fork_server = server.jobs.starter._fork_server  # type: ignore[attr-defined]
+        assert fork_server is not None
+        fork_server.kill()
         assert server.wait(job)["state"] == "failed"
         server.until(lambda: not is_running(lost))
         processes = [server.process(server.begin(time=30)) for _ in range(2)]
-        nursery = server.jobs.nurse._process  # type: ignore[attr-defined]
-        assert nursery is not None
+        fork_server = server.jobs.starter._fork_server  # type: ignore[attr-defined]
+        assert fork_server is not None
     end = time.monotonic() + 10
-    while any(map(is_running, (*processes, nursery.pid))):
+    while any(map(is_running, (*processes, fork_server.pid))):
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -278,7 +278,7 @@ def test_what_cannot_be_kept_is_told(server: Served, tmp_path: Path) -> None:
         server.jobs._jobs[job["id"]].write(folder)
         again = read_job(folder, job["id"])
         assert again is not None
-        assert again.told()["notes"] == []
+        assert again.description()["notes"] == []
 
 
 def test_an_id_is_no_path(server: Served, tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ def test_what_was_changed_to_go_on_is_kept(server: Served, tmp_path: Path) -> No
 
 def test_downloads_are_not_waited_for_without_end(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     job = server.solved(time=0.1)["id"]
-    monkeypatch.setattr(asking, "MOST_MADE", 3)
+    monkeypatch.setattr(tasks, "MOST_PENDING", 3)
 
     def ask(_: int) -> int:
         return httpx.get(f"{server.address}/jobs/{job}/download/svg", timeout=60).status_code
@@ -452,7 +452,7 @@ def test_without_fork_processes_are_started_anew(monkeypatch: pytest.MonkeyPatch
 
 def test_a_process_that_cannot_load_refuses_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(START, "spawn")
-    monkeypatch.setattr(children, "WORKER", "neuralns.studio.nothing")
+    monkeypatch.setattr(processes, "TASK_RUNNER", "neuralns.studio.nothing")
     with serving() as server:
         answer = server.client.post("/jobs", json={"instance": NAMED})
         assert (answer.status_code, answer.json()["error"]) == (

@@ -12,7 +12,7 @@ import httpx
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from neuralns.studio.guard import Access
+from neuralns.studio.access import Access
 from neuralns.studio.limits import Limits
 from neuralns.studio.server import make_app
 from servers import Served, serving

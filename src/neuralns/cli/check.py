@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -70,14 +68,18 @@ def check(
         vehicle_names,
     )
     from neuralns.plot import check_plot_path, format_cost, routes, save, timetable
+    from neuralns.problem.bundled import find_source
     from neuralns.problem.formats.detect import read_solution
+    from neuralns.problem.formats.own_json import check_json_instance, is_own_json_instance
 
     pictures = [(path, draw) for path, draw in ((plot, routes), (plot_timetable, timetable)) if path is not None]
     for path, _ in pictures:
         check_plot_path(path)
-    _check_schema(instance, ignore or ())
+    source = find_source(instance)
+    if source is not None and is_own_json_instance(source.text):
+        check_json_instance(instance, source.text, ignore or ())
     problem = options.read_problem(
-        instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed
+        instance, rounding, customers, vehicle_cost, ignore or (), vehicles, capacity, matrix, speed, source
     )
     if solution is None:
         _report_instance(instance, problem, as_json)
@@ -119,15 +121,6 @@ def check(
         save(draw(answer), path)
     if faults:
         raise typer.Exit(1)
-
-
-def _check_schema(path: str, ignore: Collection[str]) -> None:
-    """Refuse a JSON instance of ours that does not keep to the schema."""
-    from neuralns.problem.formats.own_json import check_json_instance, is_own_json_instance
-    from neuralns.problem.formats.text import read_text
-
-    if os.path.isfile(path) and is_own_json_instance(text := read_text(path)):
-        check_json_instance(path, text, ignore)
 
 
 def _report_instance(path: str, problem: Instance, as_json: bool) -> None:

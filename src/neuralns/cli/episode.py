@@ -42,7 +42,7 @@ def episode(
     from neuralns.plot import episode as draw_episode
     from neuralns.plot import save as save_plot
     from neuralns.problem.bundled import read
-    from neuralns.routes.transfer import charged_cost
+    from neuralns.routes.bounds import charged_cost
 
     if plot is not None:
         check_plot_path(plot)

@@ -129,8 +129,8 @@ def _generated(
     from neuralns.problem.generate.windows import generate_windows
     from neuralns.problem.generate.x import generate_x
 
-    kinds = {"--variant": variant is not None, "--windows": windows, "--family": family is not None}
-    said = [flag for flag, there in kinds.items() if there]
+    generators = {"--variant": variant is not None, "--windows": windows, "--family": family is not None}
+    said = [flag for flag, there in generators.items() if there]
     if len(said) > 1:
         raise InputError(f"{said[0]} and {said[1]} do not go together.")
     if family not in (None, "x", "solomon"):

@@ -114,21 +114,21 @@ def _fleet(problem: Instance) -> list[dict[str, Any]]:
     return [
         {
             "name": problem.type_name(number),
-            "number": kind.available,
-            "capacity": list(kind.capacity),
-            "fixed_cost": kind.fixed_cost,
-            "distance_cost": kind.distance_cost,
-            "duration_cost": kind.duration_cost,
-            "start": None if kind.start is None else problem.label(kind.start),
-            "end": None if kind.end is None else problem.label(kind.end),
-            "shift": [time if math.isfinite(time) else None for time in kind.shift],
-            "max_distance": kind.max_distance,
-            "max_duration": kind.max_duration,
-            "max_stops": kind.max_stops,
-            "skills": sorted(kind.skills),
-            "profile": profiles[kind.profile],
+            "number": vehicle_type.available,
+            "capacity": list(vehicle_type.capacity),
+            "fixed_cost": vehicle_type.fixed_cost,
+            "distance_cost": vehicle_type.distance_cost,
+            "duration_cost": vehicle_type.duration_cost,
+            "start": None if vehicle_type.start is None else problem.label(vehicle_type.start),
+            "end": None if vehicle_type.end is None else problem.label(vehicle_type.end),
+            "shift": [time if math.isfinite(time) else None for time in vehicle_type.shift],
+            "max_distance": vehicle_type.max_distance,
+            "max_duration": vehicle_type.max_duration,
+            "max_stops": vehicle_type.max_stops,
+            "skills": sorted(vehicle_type.skills),
+            "profile": profiles[vehicle_type.profile],
         }
-        for number, kind in enumerate(problem.types)
+        for number, vehicle_type in enumerate(problem.types)
     ]
 
 

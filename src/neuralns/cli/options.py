@@ -12,6 +12,7 @@ import typer
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
+    from neuralns.problem.formats.source import Source
     from neuralns.problem.instance import Instance
     from neuralns.problem.route_cost import RouteCost
     from neuralns.search.stopping import Stop
@@ -141,7 +142,7 @@ Operators = Annotated[
 
 
 def read_problem(
-    source: str,
+    name: str,
     rounding: str | None,
     customers: int | None,
     vehicle_cost: float | None,
@@ -150,30 +151,32 @@ def read_problem(
     capacity: float | None = None,
     matrix: str | None = None,
     speed: float | None = None,
+    source: Source | None = None,
 ) -> Instance:
-    """Read an instance, a spreadsheet of stops with the tables beside it."""
-    from neuralns.problem.bundled import read
-    from neuralns.problem.formats.spreadsheet import is_spreadsheet_file, read_spreadsheet
+    """Read an instance, a spreadsheet of stops with the tables beside it; ``source`` is its file, if it was read."""
+    from neuralns.problem.bundled import changed, find_source, read, with_cost_beside
+    from neuralns.problem.formats.spreadsheet import read_spreadsheet
 
+    source = find_source(name) if source is None else source
     number = int(vehicles) if vehicles is not None and vehicles.isdecimal() else None
-    if not is_spreadsheet_file(source):
-        for option, value in (("--vehicles", vehicles if number is None else None), ("--matrix", matrix)):
-            if value is not None:
-                raise InputError(f"{source}: {option} {value} is for stops in a spreadsheet (CSV), which this is not.")
-        if speed is not None:
-            raise InputError(f"{source}: --speed {speed:g} is for stops in a spreadsheet (CSV), which this is not.")
-        instance = read(source, rounding, customers, vehicle_cost, ignore)
-        changes = {"vehicles": number, "capacity": capacity}
-        given = {what: value for what, value in changes.items() if value not in (None, getattr(instance, what))}
-        return replace(instance, **given, best_known=None) if given else instance  # type: ignore[arg-type]
-    instance = read_spreadsheet(
-        source, vehicles if number is None else number, capacity=capacity, matrix=matrix, speed=speed, ignore=ignore
-    )
-    if rounding is not None:
-        instance = instance.with_rounding(rounding)
-    if customers is not None:
-        instance = instance.first(customers)
-    return instance if vehicle_cost is None else instance.with_vehicle_cost(vehicle_cost)
+    if source is not None and source.is_spreadsheet:
+        fleet = vehicles if number is None else number
+        instance = read_spreadsheet(
+            name, fleet, capacity=capacity, matrix=matrix, speed=speed, ignore=ignore, text=source.text
+        )
+        return changed(instance, rounding, customers, vehicle_cost)
+    for option, value in (("--vehicles", vehicles if number is None else None), ("--matrix", matrix)):
+        if value is not None:
+            raise InputError(f"{name}: {option} {value} is for stops in a spreadsheet (CSV), which this is not.")
+    if speed is not None:
+        raise InputError(f"{name}: --speed {speed:g} is for stops in a spreadsheet (CSV), which this is not.")
+    if source is None:
+        instance = read(name, rounding, customers, vehicle_cost, ignore)
+    else:
+        instance = changed(with_cost_beside(source.instance(ignore), name), rounding, customers, vehicle_cost)
+    changes = {"vehicles": number, "capacity": capacity}
+    given = {what: value for what, value in changes.items() if value not in (None, getattr(instance, what))}
+    return replace(instance, **given, best_known=None) if given else instance  # type: ignore[arg-type]
 
 
 def parse_route_cost(text: str) -> RouteCost:

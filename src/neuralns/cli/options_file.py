@@ -12,7 +12,7 @@ import typer
 
 from neuralns.errors import InputError
 
-_KINDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+_TYPE_WORDS: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 def take_options(context: typer.Context, option: typer.CallbackParam, path: str | None) -> str | None:
@@ -70,17 +70,17 @@ def _value(hint: Any, path: str, key: str, value: Any) -> Any:
     if type(None) in get_args(hint):
         (hint,) = (part for part in get_args(hint) if part is not type(None))
     several = getattr(hint, "__origin__", None) is list
-    kind = get_args(hint)[0] if several else hint
+    value_type = get_args(hint)[0] if several else hint
     given = value if several and isinstance(value, list) else [value]
     for each in given:
-        if kind is str:
+        if value_type is str:
             # Numbers of vehicles and scales are texts to the command line.
             fits = isinstance(each, str | int | float) and not isinstance(each, bool)
-        elif kind is bool:
+        elif value_type is bool:
             fits = isinstance(each, bool)
         else:
-            fits = isinstance(each, int if kind is int else int | float) and not isinstance(each, bool)
+            fits = isinstance(each, int if value_type is int else int | float) and not isinstance(each, bool)
         if not fits:
-            raise InputError(f"{path}: {key} = {value!r:.60} must be {_KINDS[kind]}.")
-    texts = [str(each) if kind is str else each for each in given]
+            raise InputError(f"{path}: {key} = {value!r:.60} must be {_TYPE_WORDS[value_type]}.")
+    texts = [str(each) if value_type is str else each for each in given]
     return texts if several else texts[0]

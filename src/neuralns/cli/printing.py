@@ -65,10 +65,22 @@ def objective_of(instance: Instance) -> str:
     >>> objective_of(one), objective_of(one.with_vehicle_cost(100))
     ('distance', 'distance=1,vehicles=100')
     """
-    if len({(kind.distance_cost, kind.duration_cost, kind.fixed_cost) for kind in instance.types}) > 1:
+    if (
+        len(
+            {
+                (vehicle_type.distance_cost, vehicle_type.duration_cost, vehicle_type.fixed_cost)
+                for vehicle_type in instance.types
+            }
+        )
+        > 1
+    ):
         return "by vehicle type"
-    kind = instance.types[0]
-    costs = {"distance": kind.distance_cost, "duration": kind.duration_cost, "vehicles": kind.fixed_cost}
+    vehicle_type = instance.types[0]
+    costs = {
+        "distance": vehicle_type.distance_cost,
+        "duration": vehicle_type.duration_cost,
+        "vehicles": vehicle_type.fixed_cost,
+    }
     weights = {name: cost for name, cost in costs.items() if cost > 0}
     for name in ("distance", "duration"):
         if weights == {name: 1}:

@@ -17,7 +17,7 @@ from rich.text import Text
 from neuralns.compiled.caching import CompilationNotice
 from neuralns.plot import format_cost
 from neuralns.problem.instance import Instance
-from neuralns.search.search import Progress
+from neuralns.search.progress import Progress
 from neuralns.search.stopping import Stop
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from neuralns.errors import InputError, InputWarning
 from neuralns.operators.own_parts import is_own_file, load_function, load_part, split_own_file
 from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.operators.registry import load_operators
+from neuralns.problem.bundled import find_source
 from neuralns.problem.distances import rounding_named
 from neuralns.problem.formats.detect import write_solution
-from neuralns.problem.formats.text import read_text
+from neuralns.problem.formats.source import Source as FileSource
 from neuralns.problem.formats.vroom import VroomProblem, read_vroom
-from neuralns.problem.formats.vroom_input import is_vroom
 from neuralns.problem.formats.vroom_output import write_vroom_answer
 from neuralns.problem.instance import Instance, objective_costs
 from neuralns.problem.solution import Solution
@@ -95,25 +95,23 @@ class Reading:
     def read(self, source: str) -> Source:
         """Read an instance from a file, or take a bundled one."""
         begun = time.perf_counter()
-        vroom = self._read_vroom(source)
-        if vroom is not None:
+        file = find_source(source)
+        if file is not None and file.is_vroom:
+            vroom = self._read_vroom(file)
             return Source(vroom.instance, vroom, time.perf_counter() - begun)
         if self._lenient:
             raise InputError(f"{source}: --lenient is for VROOM's JSON, which this is not.")
-        instance = read_problem(source, *self._changes, *self._tables)
+        instance = read_problem(source, *self._changes, *self._tables, source=file)
         return Source(instance.with_route_costs(self._own), None)
 
-    def _read_vroom(self, source: str) -> VroomProblem | None:
-        """Return the problem of a file with VROOM's JSON, None of any other; it leaves no room for some options."""
-        text = read_text(source) if Path(source).is_file() else ""
-        if not is_vroom(text):
-            return None
+    def _read_vroom(self, file: FileSource) -> VroomProblem:
+        """Return the problem of a file with VROOM's JSON, which leaves no room for some options."""
         for option, value in self._not_for_vroom.items():
             if value is not None:
                 raise InputError(
-                    f"{source}: {option} {value} does not go with VROOM's JSON, which says all of that itself."
+                    f"{file.path}: {option} {value} does not go with VROOM's JSON, which says all of that itself."
                 )
-        problem = read_vroom(text, self._lenient, source=source, ignore=self._ignore, speed=self._speed)
+        problem = read_vroom(file.text, self._lenient, source=file.path, ignore=self._ignore, speed=self._speed)
         for note in problem.notes:
             warnings.warn(note, InputWarning, stacklevel=2)
         return problem

@@ -15,7 +15,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from neuralns.cli import options
 from neuralns.cli.printing import plain_console
 from neuralns.cli.train_controller import FROM, NOTHING, train_controller
-from neuralns.cli.train_dr_alns import AGENT, train_dr_alns
 from neuralns.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,10 +99,6 @@ def train(
     controller: Annotated[
         bool, typer.Option("--controller", help="Train a controller, asked between segments, by short searches.")
     ] = False,
-    agent: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Of a controller: dr-alns, a baseline trained by PPO (extra sb3)."),
-    ] = None,
     generate: Annotated[
         str | None, typer.Option(metavar="a,b", help="Of a controller: on generated instances of these variants.")
     ] = None,
@@ -160,25 +155,13 @@ def train(
         for option, value in of_policies:
             if value:
                 raise InputError(f"{option} does not go with --controller.")
-        if agent is not None:
-            if agent != AGENT:
-                raise InputError(f"agent {agent!r} is not known; choose {AGENT}.")
-            of_dials = ("--resume", resume), ("--workers", workers), (f"--{FROM}", begin_from), ("--sizes", sizes)
-            for option, value in of_dials:
-                if value:
-                    raise InputError(f"{option} does not go with --agent {AGENT}.")
-            train_dr_alns(
-                instances or (), output, generate, portfolio, 60.0 if minutes is None else minutes, time, seed or 0,
-                force,
-            )  # fmt: skip
-            return
         train_controller(
             instances or (), output, generate, portfolio, 60.0 if minutes is None else minutes, time,
             1 if workers is None else workers, seed or 0, resume, force, begin_from, sizes,
         )  # fmt: skip
         return
     of_controllers: tuple[tuple[str, object], ...] = (
-        ("--agent", agent), ("--generate", generate), ("--minutes", minutes), ("--time", time),
+        ("--generate", generate), ("--minutes", minutes), ("--time", time),
         ("--workers", workers), ("--seed", seed), (f"--{FROM}", begin_from), ("--sizes", sizes),
     )  # fmt: skip
     for option, value in of_controllers:

@@ -101,9 +101,9 @@ def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[st
     """Return the controller that a training begins from: by default a bundled one that knows all the instances."""
     from neuralns.problem.bundled import read
     from neuralns.selection.default import bundled_controllers
+    from neuralns.selection.instance_features import variant_of
     from neuralns.selection.learned_controller import LearnedController
     from neuralns.selection.names import selector_named
-    from neuralns.selection.traits import kind_of
 
     if name == NOTHING:
         return None
@@ -117,7 +117,7 @@ def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[st
     problems = [read(each) for each in instances]
     if not problems:
         return None
-    kinds, smallest = {kind_of(each) for each in problems}, min(each.customers for each in problems)
+    kinds, smallest = {variant_of(each) for each in problems}, min(each.customers for each in problems)
 
     def least(controller: LearnedController) -> int:
         return int(controller.policy.card["for"]["customers"][0])

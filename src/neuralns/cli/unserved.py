@@ -90,13 +90,13 @@ def print_skipped(console: Console, name: str, skipped: list[dict[str, Any]]) ->
 def vehicle_names(solution: Solution) -> list[str]:
     """Return the type of each route's vehicle, where there are several types."""
     instance = solution.instance
-    return [instance.type_name(kind) for kind in solution.vehicles] if len(instance.types) > 1 else []
+    return [instance.type_name(vehicle_type) for vehicle_type in solution.vehicles] if len(instance.types) > 1 else []
 
 
 def print_vehicles(console: Console, name: str, vehicles: Sequence[str]) -> None:
     """Say how many routes are driven by vehicles of which type."""
     if vehicles:
-        counts = ", ".join(f"{number} by {kind}" for kind, number in Counter(vehicles).items())
+        counts = ", ".join(f"{number} by {vehicle_type}" for vehicle_type, number in Counter(vehicles).items())
         console.print(f"{name}: routes: {counts}", soft_wrap=True)
 
 
@@ -111,14 +111,15 @@ def inexcusable_faults(solution: Solution) -> list[str]:
         if depot.capacity is not None
     }
     left = [
-        kind
-        for number, kind in enumerate(instance.types)
-        if (kind.available is None or used[number] < kind.available) and kind.start not in short
+        vehicle_type
+        for number, vehicle_type in enumerate(instance.types)
+        if (vehicle_type.available is None or used[number] < vehicle_type.available) and vehicle_type.start not in short
     ]
     left_out = [
         customer
         for customer in solution.unserved
-        if customer not in instance.unservable and any(instance.needs(customer) <= kind.skills for kind in left)
+        if customer not in instance.unservable
+        and any(instance.needs(customer) <= vehicle_type.skills for vehicle_type in left)
     ]
     return solution.broken_rules() + [f"customer {instance.label(customer)} is not visited." for customer in left_out]
 

@@ -8,12 +8,16 @@ import secrets
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
-from numba import njit
+from numba import njit, types
 from numba.core import event
 from numba.core.bytecode import FunctionIdentity
+from numba.core.codegen import CPUCodeLibrary
+from numba.core.registry import CPUDispatcher
 
+from neuralns.compiled.failures import is_own
 from neuralns.compiled.fingerprint import options_text
 from neuralns.compiled.kept import KeptCode
+from neuralns.compiled.known import Compiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -23,9 +27,57 @@ def compiled(function: Function, **options: Any) -> Function:
 
     A division by zero is infinite. Numba's ``options`` can say otherwise.
     """
-    dispatcher = njit(**{"error_model": "numpy", "nogil": True, **options})(function)
+    dispatcher = njit(**{"error_model": "numpy", "nogil": True, "pipeline_class": Compiler, **options})(function)
+    dispatcher.__class__ = _Function
     dispatcher._cache = KeptCode(function, options_text(dispatcher.targetoptions, dispatcher.locals))
     return dispatcher
+
+
+class _Function(CPUDispatcher):  # type: ignore[misc]
+    """A compiled function that costs its compiled callers less time to compile."""
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what a compiled caller takes for the function, compiled for types of arguments.
+
+        Numba would compile functions of the package for each whole number that is written in a call. A user's helper
+        may ask for that.
+        """
+        if not is_own(self.py_func):
+            args = tuple(map(_any_whole, args))
+            kws = {name: _any_whole(kind) for name, kind in dict(kws).items()}
+        # Compiled with numba's lock held.
+        _callers.append(self)
+        try:
+            return super().get_call_template(args, kws)
+        finally:
+            _callers.pop()
+
+
+def _any_whole(kind: Any) -> Any:
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+
+
+_callers: list[Any] = []
+_optimize_twice = CPUCodeLibrary._optimize_final_module
+
+
+def _optimize(library: Any) -> None:
+    """Optimise a function that a compiled caller builds in once only: it is optimised again as a part of the caller."""
+    if not _callers:
+        _optimize_twice(library)
+        return
+    codegen = library._codegen
+    try:
+        passes, builder = codegen._module_pass_manager(
+            loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
+        )
+    except (AttributeError, TypeError, ValueError):  # another version of numba
+        _optimize_twice(library)
+        return
+    passes.run(library._final_module, builder)
+
+
+CPUCodeLibrary._optimize_final_module = _optimize
 
 
 def _number_from_anywhere() -> None:

@@ -21,6 +21,13 @@ def address_of(dispatcher: Any) -> int:
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
 
+def address_for(dispatcher: Any, signature: Any) -> int:
+    """Return the address of a function that is compiled for a signature among others."""
+    dispatcher.compile(signature)
+    result = dispatcher.overloads[signature.args]
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
 def caller(signature: Any) -> Any:
     """Return a compiled function ``(address, (argument, ...))`` that calls a function of a signature."""
 

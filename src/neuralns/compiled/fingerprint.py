@@ -1,7 +1,8 @@
 """The fingerprint of a function to compile: of its code and of everything that is frozen into its machine code.
 
 Numba freezes the values of globals and free variables and builds helper functions in, wherever they are written. Two
-functions with the same fingerprint compile to the same machine code, on any path and after any copy.
+functions with the same fingerprint compile to the same machine code, on any path and after any copy. Functions that are
+called by their address are no part of it: an edit of an operator compiles that operator alone.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _SWITCHES = (
     "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "DISABLE_INTEL_SVML", "EXTEND_VARIABLE_LIFETIMES",
 )  # fmt: skip
 """Settings of numba's that change the machine code."""
+_RULES = ("caching", "failures", "fingerprint", "kept", "known", "own", "structs")
+"""Modules of this room that say how everything is compiled and kept; others hold functions, which count by use."""
 
 
 class _NotCoveredError(Exception):
@@ -207,17 +210,19 @@ def _name(function: Any) -> str:
 
 
 def _ground() -> str:
-    """Return what everything compiled depends on: this room, which says how, the compiler and its switches."""
+    """Return what everything compiled depends on: the rules of this room, the compiler and its switches."""
     versions = (sys.version_info[:3], numba.__version__, llvmlite.__version__, np.__version__)
-    return f"{_sources()} {versions} {[getattr(config, name, None) for name in _SWITCHES]}"
+    return f"{_SOURCES} {versions} {[getattr(config, name, None) for name in _SWITCHES]}"
 
 
-@cache
 def _sources() -> str:
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + path.read_bytes())
+    for name in _RULES:
+        digest.update(name.encode() + Path(__file__).with_name(f"{name}.py").read_bytes())
     return digest.hexdigest()
+
+
+_SOURCES = _sources()  # as they are imported: the files may be edited while this process runs
 
 
 def names_in(code: CodeType) -> Iterator[str]:

@@ -22,6 +22,7 @@ from numba.core.extending import (
     NativeValue,
     infer_getattr,
     intrinsic,
+    lower_cast,
     lower_getattr_generic,
     lower_setattr_generic,
     models,
@@ -56,11 +57,20 @@ class StructType(types.Type):  # type: ignore[misc]
     constants
         Fields that compiled code may read once for many uses: numbers that never change once the struct is made, and
         arrays, which never move.
+    known
+        Whole numbers that are known when code is compiled: the optimiser leaves out what they rule out.
     """
 
-    def __init__(self, name: str, fields: Mapping[str, Any], constants: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        fields: Mapping[str, Any],
+        constants: Iterable[str] = (),
+        known: Mapping[str, int] | None = None,
+    ) -> None:
         self.fields = dict(fields)
         self.constants = frozenset(constants)
+        self.known = dict(known or {})
         self.places: dict[str, int] = {}
         self.dtypes: dict[str, Any] = {}
         self.words = 0
@@ -72,8 +82,12 @@ class StructType(types.Type):  # type: ignore[misc]
                 self.dtypes[field] = as_dtype(kind.dtype)
         told = (f"{field}: {kind.key if isinstance(kind, StructType) else kind}" for field, kind in self.fields.items())
         # Asked for at every call from Python.
-        self._key = f"{name}({', '.join(told)}; {', '.join(sorted(self.constants))})"
+        self._key = f"{name}({', '.join(told)}; {', '.join(sorted(self.constants))}; {sorted(self.known.items())})"
         super().__init__(name=name)
+
+    def knowing(self, name: str, known: Mapping[str, int]) -> StructType:
+        """Return the type of the same structs in code that is compiled for some numbers."""
+        return StructType(name, self.fields, self.constants, known)
 
     @property
     def key(self) -> str:
@@ -215,6 +229,8 @@ def _data(context: Any, builder: Any, kind: StructType, pointer: Any, field: str
 @lower_getattr_generic(StructType)
 def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -> Any:
     field, place = kind.fields[attribute], _place(builder, kind, pointer, attribute)
+    if attribute in kind.known:
+        return context.get_constant(field, kind.known[attribute])
     if isinstance(field, types.Array):
         shape = [
             _load(builder, kind, attribute, _place(builder, kind, pointer, attribute, 1 + axis))
@@ -242,6 +258,12 @@ def _write(context: Any, builder: Any, signature: Any, arguments: Any, attribute
     value = context.cast(builder, arguments[1], given, field)
     place = _place(builder, kind, arguments[0], attribute)
     builder.store(value, builder.bitcast(place, context.get_value_type(field).as_pointer()))
+
+
+@lower_cast(StructType, StructType)
+def _take_for(context: Any, builder: Any, source: Any, target: Any, pointer: Any) -> Any:
+    """Take a struct for one of another type with the same fields (see `StructType.knowing`)."""
+    return pointer
 
 
 def at_address(kind: StructType) -> Any:
@@ -274,7 +296,7 @@ def entry_copier(kind: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
                 builder.store(value, builder.gep(_data(context, builder, kind, pointer, target), [head]))
             return context.get_dummy_value()
 
-        return types.void(kind, tail, head), generate
+        return types.void(struct, tail, head), generate
 
     return copy
 

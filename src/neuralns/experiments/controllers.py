@@ -32,12 +32,13 @@ from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.selection.controller import View
 from neuralns.selection.dials import Dials
+from neuralns.selection.instance_features import NAMES, instance_features_of, variant_of
 from neuralns.selection.learned_controller import FURTHEST_REACH, NETWORK, TENSORS, LearnedController
 from neuralns.selection.policy_file import Policy, mark_of
-from neuralns.selection.response import FURTHER, Response, Runs, centre_of, fit_response, spread_of
-from neuralns.selection.signs import SIGNS
+from neuralns.selection.response import FURTHER, Response, centre_of, spread_of
+from neuralns.selection.response_fit import Runs, fit_response
+from neuralns.selection.search_features import SIGNS
 from neuralns.selection.staged import STAGES, Staged
-from neuralns.selection.traits import NAMES, kind_of, traits_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -135,16 +136,16 @@ def check_sources(
         for name in names:
             read(name)
         return lambda number: Source(file=names[number % len(names)])
-    kinds = [kind.strip() for kind in variants.split(",")]
-    for kind in kinds:
-        if kind not in GENERATORS:
-            raise InputError(f"variant {kind!r} is not known; choose among {', '.join(GENERATORS)}.")
+    chosen = [variant.strip() for variant in variants.split(",")]
+    for variant in chosen:
+        if variant not in GENERATORS:
+            raise InputError(f"variant {variant!r} is not known; choose among {', '.join(GENERATORS)}.")
 
     def generated(number: int) -> Source:
         least, most = map(math.log, sizes)
         customers = round(math.exp(np.random.default_rng((seed, number, 1)).uniform(least, most)))
         # Shipments have two stops each.
-        return Source(None, kinds[number % len(kinds)], customers + customers % 2, SEEDS * (seed + 1) + number)
+        return Source(None, chosen[number % len(chosen)], customers + customers % 2, SEEDS * (seed + 1) + number)
 
     return generated
 
@@ -175,7 +176,7 @@ def play_group(
     drawn = min(max(instance.customers * per_customer, LEAST_SECONDS), MOST_SECONDS)
     limit = drawn if seconds is None else seconds
     start = initial_solution(instance, "savings", seconds=limit)
-    traits = traits_of(instance, start, limit)
+    traits = instance_features_of(instance, start, limit)
     centre = centre_of(dials, dials.like(portfolio_named(strongest_for(instance))))
 
     def cost(**steered: Any) -> float | None:
@@ -212,7 +213,7 @@ def play_group(
     rows, signs, costs = (list(part) for part in zip(*played, strict=True))
     return Group(
         number,
-        kind_of(instance),
+        variant_of(instance),
         instance.customers,
         limit,
         traits.tolist(),

@@ -79,9 +79,9 @@ class JobStore:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._rows.__exit__(kind, error, traceback)
+        self._rows.__exit__(error_type, error, traceback)
 
     @property
     def results(self) -> dict[str, Any]:
@@ -115,8 +115,8 @@ def _expect_entry(entry: Any) -> object:
     """Return what a line holds; one that is neither of a job nor of a call is an error."""
     if "call" in entry:
         return entry["call"]
-    for name, kinds in (("job", (str,)), ("seconds", (int, float)), ("processor", (int, float))):
-        if type(entry[name]) not in kinds:
+    for name, types in (("job", (str,)), ("seconds", (int, float)), ("processor", (int, float))):
+        if type(entry[name]) not in types:
             raise ValueError(name)
     return entry["result"]
 
@@ -211,8 +211,8 @@ def run_jobs(
 
 def _reason(error: BaseException) -> str:
     """Return an error on one line; a sentence needs no name of its kind."""
-    kind = "" if isinstance(error, NeuralnsError) else f"{type(error).__name__}: "
-    return " ".join(f"{kind}{error}".split()).rstrip(": ")
+    prefix = "" if isinstance(error, NeuralnsError) else f"{type(error).__name__}: "
+    return " ".join(f"{prefix}{error}".split()).rstrip(": ")
 
 
 def timed(work: Work, kind: str, settings: Mapping[str, Any]) -> tuple[Any, float, float]:

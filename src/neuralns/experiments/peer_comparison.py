@@ -159,7 +159,7 @@ def _expect_comparable(instance: Instance, objective: str) -> None:
     """Refuse an instance that gives nothing to compare, or that no solver can do whole."""
     if objective == "distance" and (instance.best_known is None or instance.best_known <= 0):
         raise InputError(f"{instance.name}: no best known cost to compare with (a .sol file beside it gives one).")
-    dearest = max(kind.fixed_cost for kind in instance.types)
+    dearest = max(vehicle_type.fixed_cost for vehicle_type in instance.types)
     if objective == "vehicles" and dearest > 0:
         raise InputError(f"{instance.name}: fewest vehicles leave nothing for its vehicle cost {dearest:g} to decide.")
     for customer, reason in instance.unservable.items():

@@ -22,26 +22,28 @@ def solve_ortools(instance: Instance, seconds: float, seed: int) -> Plan:
     from ortools.constraint_solver import pywrapcp, routing_enums_pb2
 
     told = whole_numbers(instance)
-    owners = [number for number, kind in enumerate(told.types) for _ in range(kind.enough)]
-    kinds = [told.types[owner] for owner in owners]
+    owners = [number for number, vehicle_type in enumerate(told.types) for _ in range(vehicle_type.enough)]
+    vehicle_types = [told.types[owner] for owner in owners]
     # One more node, no distance from anywhere, for routes that begin or end at a customer.
     nowhere = len(told.windows)
     manager = pywrapcp.RoutingIndexManager(
         nowhere + 1,
-        len(kinds),
-        [nowhere if kind.start is None else kind.start for kind in kinds],
-        [nowhere if kind.end is None else kind.end for kind in kinds],
+        len(vehicle_types),
+        [nowhere if vehicle_type.start is None else vehicle_type.start for vehicle_type in vehicle_types],
+        [nowhere if vehicle_type.end is None else vehicle_type.end for vehicle_type in vehicle_types],
     )
     routing = pywrapcp.RoutingModel(manager)
-    _add_costs(routing, told, kinds)
-    _add_loads(routing, told, kinds)
-    _add_limits(routing, told, kinds)
+    _add_costs(routing, told, vehicle_types)
+    _add_loads(routing, told, vehicle_types)
+    _add_limits(routing, told, vehicle_types)
     if told.timed:
-        _add_times(routing, manager, told, kinds)
+        _add_times(routing, manager, told, vehicle_types)
     _add_choices(routing, manager, instance, told, owners)
     _add_shipments(routing, manager, told)
     first = routing_enums_pb2.FirstSolutionStrategy
-    bound = told.timed or instance.general or any(kind.max_distance is not None for kind in kinds)
+    bound = (
+        told.timed or instance.general or any(vehicle_type.max_distance is not None for vehicle_type in vehicle_types)
+    )
     parameters = pywrapcp.DefaultRoutingSearchParameters()
     parameters.first_solution_strategy = first.PARALLEL_CHEAPEST_INSERTION if bound else first.SAVINGS
     parameters.local_search_metaheuristic = routing_enums_pb2.LocalSearchMetaheuristic.GUIDED_LOCAL_SEARCH
@@ -60,58 +62,62 @@ def solve_ortools(instance: Instance, seconds: float, seed: int) -> Plan:
     return Plan(routes, vehicles)
 
 
-def _add_costs(routing: Any, told: WholeNumbers, kinds: list[WholeType]) -> None:
+def _add_costs(routing: Any, told: WholeNumbers, vehicle_types: list[WholeType]) -> None:
     prices: dict[tuple[int, int], int] = {}
-    for vehicle, kind in enumerate(kinds):
-        key = (kind.profile, kind.distance_cost)
+    for vehicle, vehicle_type in enumerate(vehicle_types):
+        key = (vehicle_type.profile, vehicle_type.distance_cost)
         if key not in prices:
-            prices[key] = routing.RegisterTransitMatrix(_open(told.distances[kind.profile] * kind.distance_cost))
+            prices[key] = routing.RegisterTransitMatrix(
+                _open(told.distances[vehicle_type.profile] * vehicle_type.distance_cost)
+            )
         routing.SetArcCostEvaluatorOfVehicle(prices[key], vehicle)
-        routing.SetFixedCostOfVehicle(kind.fixed_cost, vehicle)
+        routing.SetFixedCostOfVehicle(vehicle_type.fixed_cost, vehicle)
 
 
-def _add_loads(routing: Any, told: WholeNumbers, kinds: list[WholeType]) -> None:
+def _add_loads(routing: Any, told: WholeNumbers, vehicle_types: list[WholeType]) -> None:
     """Tell of goods: what comes from the depot, or goes there, adds up; what is shipped is on board in between."""
-    for place in range(told.deliveries.shape[1]):
-        amounts = np.append(np.maximum(told.deliveries[:, place], told.pickups[:, place]), 0)
+    for dimension in range(told.deliveries.shape[1]):
+        amounts = np.append(np.maximum(told.deliveries[:, dimension], told.pickups[:, dimension]), 0)
         for pickup, delivery, shipped in told.shipments:
-            amounts[pickup], amounts[delivery] = shipped[place], -shipped[place]
+            amounts[pickup], amounts[delivery] = shipped[dimension], -shipped[dimension]
         load = routing.RegisterUnaryTransitVector(amounts.tolist())
-        limits = [kind.capacity[place] for kind in kinds]
-        routing.AddDimensionWithVehicleCapacity(load, 0, limits, True, f"load {place}")
+        limits = [vehicle_type.capacity[dimension] for vehicle_type in vehicle_types]
+        routing.AddDimensionWithVehicleCapacity(load, 0, limits, True, f"load {dimension}")
 
 
-def _add_limits(routing: Any, told: WholeNumbers, kinds: list[WholeType]) -> None:
+def _add_limits(routing: Any, told: WholeNumbers, vehicle_types: list[WholeType]) -> None:
     """Tell of the longest that a route may be, and of the most stops on it."""
-    farthest = [kind.max_distance for kind in kinds]
+    farthest = [vehicle_type.max_distance for vehicle_type in vehicle_types]
     if any(limit is not None for limit in farthest):
-        lengths = {kind.profile for kind in kinds}
+        lengths = {vehicle_type.profile for vehicle_type in vehicle_types}
         by_profile = {each: routing.RegisterTransitMatrix(_open(told.distances[each])) for each in lengths}
         ever = max(int(told.distances[each].max(axis=1).sum()) for each in lengths)
         routing.AddDimensionWithVehicleTransitAndCapacity(
-            [by_profile[kind.profile] for kind in kinds],
+            [by_profile[vehicle_type.profile] for vehicle_type in vehicle_types],
             0,
             [ever if limit is None else limit for limit in farthest],
             True,
             "distance",
         )
-    if any(kind.max_stops is not None for kind in kinds):
+    if any(vehicle_type.max_stops is not None for vehicle_type in vehicle_types):
         stops = len(told.windows)
         ones = routing.RegisterUnaryTransitVector([1] * (stops + 1))
         # The depot's departure counts as well.
-        limits = [1 + (stops if kind.max_stops is None else kind.max_stops) for kind in kinds]
+        limits = [
+            1 + (stops if vehicle_type.max_stops is None else vehicle_type.max_stops) for vehicle_type in vehicle_types
+        ]
         routing.AddDimensionWithVehicleCapacity(ones, 0, limits, True, "stops")
 
 
-def _add_times(routing: Any, manager: Any, told: WholeNumbers, kinds: list[WholeType]) -> None:
+def _add_times(routing: Any, manager: Any, told: WholeNumbers, vehicle_types: list[WholeType]) -> None:
     """Tell of travel and service times, of windows and shifts, and of what a route's duration costs and may be."""
     steps = {
         profile: routing.RegisterTransitMatrix(_open(told.durations[profile] + told.service[:, None]))
-        for profile in {kind.profile for kind in kinds}
+        for profile in {vehicle_type.profile for vehicle_type in vehicle_types}
     }
-    latest = [kind.latest for kind in kinds]
+    latest = [vehicle_type.latest for vehicle_type in vehicle_types]
     routing.AddDimensionWithVehicleTransitAndCapacity(
-        [steps[kind.profile] for kind in kinds], told.horizon, latest, False, "time"
+        [steps[vehicle_type.profile] for vehicle_type in vehicle_types], told.horizon, latest, False, "time"
     )
     clock = routing.GetDimensionOrDie("time")
     for node in [*told.customers, *(end for pickup, delivery, _ in told.shipments for end in (pickup, delivery))]:
@@ -120,12 +126,12 @@ def _add_times(routing: Any, manager: Any, told: WholeNumbers, kinds: list[Whole
         moment.SetRange(windows[0][0], min(windows[-1][1], told.horizon))
         for (_, closes), (opens, _) in pairwise(windows):
             moment.RemoveInterval(closes + 1, opens - 1)
-    for vehicle, kind in enumerate(kinds):
-        clock.CumulVar(routing.Start(vehicle)).SetRange(kind.earliest, kind.leave_by)
-        if kind.max_duration is not None:
-            clock.SetSpanUpperBoundForVehicle(kind.max_duration, vehicle)
-        if kind.duration_cost:
-            clock.SetSpanCostCoefficientForVehicle(kind.duration_cost, vehicle)
+    for vehicle, vehicle_type in enumerate(vehicle_types):
+        clock.CumulVar(routing.Start(vehicle)).SetRange(vehicle_type.earliest, vehicle_type.leave_by)
+        if vehicle_type.max_duration is not None:
+            clock.SetSpanUpperBoundForVehicle(vehicle_type.max_duration, vehicle)
+        if vehicle_type.duration_cost:
+            clock.SetSpanCostCoefficientForVehicle(vehicle_type.duration_cost, vehicle)
 
 
 def _add_choices(routing: Any, manager: Any, instance: Instance, told: WholeNumbers, owners: list[int]) -> None:
@@ -149,7 +155,7 @@ def _add_choices(routing: Any, manager: Any, instance: Instance, told: WholeNumb
             able = [vehicle for vehicle, owner in enumerate(owners) if needs <= told.types[owner].skills]
             routing.VehicleVar(index).SetValues([-1, *able])
     # Depots that are no vehicle's are nodes to be visited otherwise.
-    used = {node for kind in told.types for node in (kind.start, kind.end)}
+    used = {node for vehicle_type in told.types for node in (vehicle_type.start, vehicle_type.end)}
     for node in (*instance.depot_nodes, len(told.windows)):
         if node not in used and not (node == len(told.windows) and None in used):
             index = manager.NodeToIndex(node)

@@ -47,25 +47,25 @@ def pyvrp_data(instance: Instance, told: WholeNumbers) -> tuple[Any, list[int]]:
 
     nodes = [node for node in told.customers for _ in told.windows[node]]
     copies: dict[int, list[int]] = {}
-    for place, node in enumerate(nodes):
-        copies.setdefault(node, []).append(place)
+    for client, node in enumerate(nodes):
+        copies.setdefault(node, []).append(client)
     groups = [(list(members), required) for members, required in told.groups if members]
     grouped = {node for members, _ in groups for node in members}
     groups += [
         ([node], told.prizes[node] is None)
-        for node, places in copies.items()
-        if len(places) > 1 and node not in grouped
+        for node, clients in copies.items()
+        if len(clients) > 1 and node not in grouped
     ]
     group_of = {node: number for number, (members, _) in enumerate(groups) for node in members}
     depots = list(instance.depot_nodes)
-    nowhere = any(kind.start is None or kind.end is None for kind in told.types)
+    nowhere = any(vehicle_type.start is None or vehicle_type.end is None for vehicle_type in told.types)
     places = instance.points.tolist() + [[0.0, 0.0]] * nowhere
     profiles: dict[tuple[int, frozenset[int]], int] = {}
-    for kind in told.types:
-        profiles.setdefault((kind.profile, _closed_to(instance, told, kind)), len(profiles))
+    for vehicle_type in told.types:
+        profiles.setdefault((vehicle_type.profile, _closed_to(instance, told, vehicle_type)), len(profiles))
     lengths = [_lengths(pyvrp, instance, told, profile, closed, nowhere) for profile, closed in profiles]
     durations = [_with_nowhere(told.durations[profile] * told.timed, nowhere) for profile, _ in profiles]
-    counted = any(kind.max_stops is not None for kind in told.types)
+    counted = any(vehicle_type.max_stops is not None for vehicle_type in told.types)
     data = pyvrp.ProblemData(
         [pyvrp.Location(float(x), float(y)) for x, y in places],
         [
@@ -75,13 +75,20 @@ def pyvrp_data(instance: Instance, told: WholeNumbers) -> tuple[Any, list[int]]:
         ],
         [pyvrp.Depot(node) for node in [*depots, *([len(instance.demands)] if nowhere else [])]],
         [
-            _vehicle_type(pyvrp, told, kind, depots, profiles[kind.profile, _closed_to(instance, told, kind)], counted)
-            for kind in told.types
+            _vehicle_type(
+                pyvrp,
+                told,
+                vehicle_type,
+                depots,
+                profiles[vehicle_type.profile, _closed_to(instance, told, vehicle_type)],
+                counted,
+            )
+            for vehicle_type in told.types
         ],
         lengths,
         durations,
         [
-            pyvrp.ClientGroup([place for node in members for place in copies[node]], required)
+            pyvrp.ClientGroup([client for node in members for client in copies[node]], required)
             for members, required in groups
         ],
         [_shipment(pyvrp, told, *each) for each in told.shipments],
@@ -128,29 +135,38 @@ def _shipment(pyvrp: Any, told: WholeNumbers, pickup: int, delivery: int, amount
 
 
 def _vehicle_type(
-    pyvrp: Any, told: WholeNumbers, kind: WholeType, depots: list[int], profile: int, counted: bool
+    pyvrp: Any, told: WholeNumbers, vehicle_type: WholeType, depots: list[int], profile: int, counted: bool
 ) -> Any:
-    limits = {"shift_duration": kind.max_duration, "max_distance": kind.max_distance}
+    limits = {"shift_duration": vehicle_type.max_duration, "max_distance": vehicle_type.max_distance}
     many = len(told.customers)
     return pyvrp.VehicleType(
-        kind.vehicles,
-        capacity=[*kind.capacity, *([many if kind.max_stops is None else kind.max_stops] if counted else [])],
-        start_depot=len(depots) if kind.start is None else depots.index(kind.start),
-        end_depot=len(depots) if kind.end is None else depots.index(kind.end),
-        fixed_cost=kind.fixed_cost,
-        unit_distance_cost=kind.distance_cost,
-        unit_duration_cost=kind.duration_cost,
+        vehicle_type.vehicles,
+        capacity=[
+            *vehicle_type.capacity,
+            *([many if vehicle_type.max_stops is None else vehicle_type.max_stops] if counted else []),
+        ],
+        start_depot=len(depots) if vehicle_type.start is None else depots.index(vehicle_type.start),
+        end_depot=len(depots) if vehicle_type.end is None else depots.index(vehicle_type.end),
+        fixed_cost=vehicle_type.fixed_cost,
+        unit_distance_cost=vehicle_type.distance_cost,
+        unit_duration_cost=vehicle_type.duration_cost,
         profile=profile,
-        **({"tw_early": kind.earliest, "start_late": kind.leave_by, "tw_late": kind.latest} if told.timed else {}),
+        **(
+            {"tw_early": vehicle_type.earliest, "start_late": vehicle_type.leave_by, "tw_late": vehicle_type.latest}
+            if told.timed
+            else {}
+        ),
         **{name: limit for name, limit in limits.items() if limit is not None},
     )
 
 
-def _closed_to(instance: Instance, told: WholeNumbers, kind: WholeType) -> frozenset[int]:
+def _closed_to(instance: Instance, told: WholeNumbers, vehicle_type: WholeType) -> frozenset[int]:
     """Return the customers that need what vehicles of a type are not able to do."""
     if not instance.skills:
         return frozenset()
-    return frozenset(node for node in range(1, instance.customers + 1) if not instance.needs(node) <= kind.skills)
+    return frozenset(
+        node for node in range(1, instance.customers + 1) if not instance.needs(node) <= vehicle_type.skills
+    )
 
 
 def _lengths(

@@ -22,13 +22,13 @@ def solve_vroom(instance: Instance, seconds: float, seed: int) -> Plan:
     told = whole_numbers(instance)
     shrunk = _shrunk(told)
     problem = vroom.Input()
-    for profile, price in sorted({(kind.profile, kind.distance_cost) for kind in told.types}):
+    for profile, price in sorted({(vehicle_type.profile, vehicle_type.distance_cost) for vehicle_type in told.types}):
         name = f"{profile} at {price}"
         problem.set_durations_matrix(name, (told.durations[profile] * told.timed).astype(np.uint32))
         problem.set_distances_matrix(name, told.distances[profile].astype(np.uint32))
         problem.set_costs_matrix(name, np.rint(told.distances[profile] * (price / shrunk)).astype(np.uint32))
     skills = {skill: number for number, skill in enumerate(sorted({*_all_skills(instance, told)}), 1)}
-    owners = [number for number, kind in enumerate(told.types) for _ in range(kind.enough)]
+    owners = [number for number, vehicle_type in enumerate(told.types) for _ in range(vehicle_type.enough)]
     problem.add_vehicle(
         [_vehicle(vroom, told, told.types[owner], number, skills, shrunk) for number, owner in enumerate(owners)]
     )
@@ -49,14 +49,16 @@ def solve_vroom(instance: Instance, seconds: float, seed: int) -> Plan:
 
 def _shrunk(told: WholeNumbers) -> float:
     """Return what to divide costs by so that their sum stays within what VROOM takes."""
-    highest = max(float(told.distances[kind.profile].max()) * kind.distance_cost for kind in told.types)
-    fixed = max(kind.fixed_cost for kind in told.types)
+    highest = max(
+        float(told.distances[vehicle_type.profile].max()) * vehicle_type.distance_cost for vehicle_type in told.types
+    )
+    fixed = max(vehicle_type.fixed_cost for vehicle_type in told.types)
     return max(1.0, 4.0 * len(told.windows) * highest / LARGEST_SUM, 4.0 * fixed / LARGEST_SUM)
 
 
 def _all_skills(instance: Instance, told: WholeNumbers) -> set[str]:
     needed = (instance.needs(node) for node in range(1, instance.customers + 1))
-    return set().union(*needed, *(kind.skills for kind in told.types))
+    return set().union(*needed, *(vehicle_type.skills for vehicle_type in told.types))
 
 
 def _needs(instance: Instance, skills: dict[str, int], node: int) -> set[int]:
@@ -64,18 +66,18 @@ def _needs(instance: Instance, skills: dict[str, int], node: int) -> set[int]:
 
 
 def _vehicle(
-    vroom: Any, told: WholeNumbers, kind: WholeType, number: int, skills: dict[str, int], shrunk: float
+    vroom: Any, told: WholeNumbers, vehicle_type: WholeType, number: int, skills: dict[str, int], shrunk: float
 ) -> Any:
-    limits = {"max_distance": kind.max_distance, "max_tasks": kind.max_stops}
+    limits = {"max_distance": vehicle_type.max_distance, "max_tasks": vehicle_type.max_stops}
     return vroom.Vehicle(
         number,
-        start=kind.start,
-        end=kind.end,
-        profile=f"{kind.profile} at {kind.distance_cost}",
-        capacity=list(kind.capacity),
-        skills={skills[each] for each in kind.skills},
-        time_window=vroom.TimeWindow(kind.earliest, kind.latest) if told.timed else None,
-        costs=vroom.VehicleCosts(fixed=round(kind.fixed_cost / shrunk)),
+        start=vehicle_type.start,
+        end=vehicle_type.end,
+        profile=f"{vehicle_type.profile} at {vehicle_type.distance_cost}",
+        capacity=list(vehicle_type.capacity),
+        skills={skills[each] for each in vehicle_type.skills},
+        time_window=vroom.TimeWindow(vehicle_type.earliest, vehicle_type.latest) if told.timed else None,
+        costs=vroom.VehicleCosts(fixed=round(vehicle_type.fixed_cost / shrunk)),
         **{name: limit for name, limit in limits.items() if limit is not None},
     )
 

@@ -65,19 +65,25 @@ PEERS: dict[str, tuple[str | None, Solver]] = {
 
 PARTS: dict[str, Callable[[Instance], object]] = {
     "time windows": lambda instance: instance.windows is not None,
-    "limits on durations": lambda instance: any(kind.max_duration is not None for kind in instance.types),
-    "limits on distances": lambda instance: any(kind.max_distance is not None for kind in instance.types),
-    "limits on stops": lambda instance: any(kind.max_stops is not None for kind in instance.types),
-    "costs of vehicles": lambda instance: any(kind.fixed_cost > 0 for kind in instance.types),
-    "costs of distance": lambda instance: any(kind.distance_cost != 1 for kind in instance.types),
-    "costs of durations": lambda instance: any(kind.duration_cost > 0 for kind in instance.types),
+    "limits on durations": lambda instance: any(
+        vehicle_type.max_duration is not None for vehicle_type in instance.types
+    ),
+    "limits on distances": lambda instance: any(
+        vehicle_type.max_distance is not None for vehicle_type in instance.types
+    ),
+    "limits on stops": lambda instance: any(vehicle_type.max_stops is not None for vehicle_type in instance.types),
+    "costs of vehicles": lambda instance: any(vehicle_type.fixed_cost > 0 for vehicle_type in instance.types),
+    "costs of distance": lambda instance: any(vehicle_type.distance_cost != 1 for vehicle_type in instance.types),
+    "costs of durations": lambda instance: any(vehicle_type.duration_cost > 0 for vehicle_type in instance.types),
     "several types of vehicles": lambda instance: len(instance.types) > 1,
     "several depots": lambda instance: len(instance.depot_nodes) > 1,
     "capacities of depots": lambda instance: any(depot.capacity is not None for depot in instance.depots or ()),
     "costs of depots": lambda instance: any(depot.cost > 0 for depot in instance.depots or ()),
-    "open routes": lambda instance: any(None in (kind.start, kind.end) for kind in instance.types),
+    "open routes": lambda instance: any(
+        None in (vehicle_type.start, vehicle_type.end) for vehicle_type in instance.types
+    ),
     "shifts": lambda instance: (
-        instance.fleet is not None and any(np.isfinite(kind.shift).any() for kind in instance.types)
+        instance.fleet is not None and any(np.isfinite(vehicle_type.shift).any() for vehicle_type in instance.types)
     ),
     "several dimensions of goods": lambda instance: instance.dimensions > 1,
     "pickups": lambda instance: instance.pickups is not None,
@@ -93,6 +99,7 @@ PARTS: dict[str, Callable[[Instance], object]] = {
     "prizes in groups": lambda instance: any(instance.prize(node) > 0 for node in instance.group_of),
     "skills": lambda instance: instance.skills,
     "shipments": lambda instance: instance.shipments,
+    "longest rides of shipments": lambda instance: instance.longest_rides,
     "limits on stops of shipments": lambda instance: instance.shipments and PARTS["limits on stops"](instance),
     "backhauls": lambda instance: instance.backhauls,
     "profiles": lambda instance: instance.profiles,
@@ -100,7 +107,7 @@ PARTS: dict[str, Callable[[Instance], object]] = {
 }
 """What instances may have, by name, and whether one does."""
 
-NOBODY = ("capacities of depots", "costs of depots", "costs of routes")
+NOBODY = ("capacities of depots", "costs of depots", "costs of routes", "longest rides of shipments")
 UNKNOWN: dict[str, tuple[str, ...]] = {
     "PyVRP": (*NOBODY, "several windows of shipments", "limits on stops of shipments"),
     "HGS-CVRP": tuple(PARTS),
@@ -149,13 +156,13 @@ def fewest_vehicles(solver: Solver, instance: Instance, seconds: float, seed: in
     """
     nodes = np.arange(1, instance.customers + 1)
     price = 0.0
-    for kind in instance.types:
+    for vehicle_type in instance.types:
         legs = np.zeros(len(nodes))
-        if kind.start is not None:
-            legs += instance.legs(np.full_like(nodes, kind.start), nodes, kind.profile)
-        if kind.end is not None:
-            legs += instance.legs(nodes, np.full_like(nodes, kind.end), kind.profile)
-        price = max(price, kind.distance_cost * float(legs.sum()))
+        if vehicle_type.start is not None:
+            legs += instance.legs(np.full_like(nodes, vehicle_type.start), nodes, vehicle_type.profile)
+        if vehicle_type.end is not None:
+            legs += instance.legs(nodes, np.full_like(nodes, vehicle_type.end), vehicle_type.profile)
+        price = max(price, vehicle_type.distance_cost * float(legs.sum()))
     return solver(instance.with_vehicle_cost(float(np.ceil(price))), seconds, seed)
 
 

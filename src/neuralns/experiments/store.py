@@ -92,7 +92,7 @@ class Store(Generic[Row]):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._close()
 
@@ -189,9 +189,9 @@ _CASTS: dict[str, Callable[[str], Any]] = {
 class CsvRows(Generic[Row]):
     """Objects of a dataclass, below the names of its fields; texts are cells that are no formula (see `text_cell`)."""
 
-    def __init__(self, kind: type[Row]) -> None:
-        self._kind = kind
-        self._casts = {entry.name: _CASTS[str(entry.type)] for entry in fields(kind)}  # type: ignore[arg-type]
+    def __init__(self, row_type: type[Row]) -> None:
+        self._row_type = row_type
+        self._casts = {entry.name: _CASTS[str(entry.type)] for entry in fields(row_type)}  # type: ignore[arg-type]
 
     def head(self) -> bytes:
         return _csv_line(self._casts)
@@ -216,12 +216,12 @@ class CsvRows(Generic[Row]):
     def _row(self, values: Sequence[str]) -> Row:
         if len(values) != len(self._casts):
             raise ValueError(f"{len(values)} values for {len(self._casts)} columns")
-        return self._kind(*(cast(text) for cast, text in zip(self._casts.values(), values, strict=True)))
+        return self._row_type(*(cast(text) for cast, text in zip(self._casts.values(), values, strict=True)))
 
 
-def read_rows(path: Path, kind: type[Row]) -> list[Row]:
+def read_rows(path: Path, row_type: type[Row]) -> list[Row]:
     """Return the rows of a CSV file as objects of a dataclass; none if there is no file."""
-    return Store(path, CsvRows(kind)).rows
+    return Store(path, CsvRows(row_type)).rows
 
 
 def rows_text(rows: Iterable[Any]) -> str:

@@ -133,7 +133,9 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM, *, alike
     begin, spans, shifts = _times(instance, times)
     release = np.zeros(len(instance.demands)) if instance.release is None else np.maximum(instance.release - begin, 0.0)
 
-    far = _factor(*lengths, _given(kind.max_distance for kind in types), ceiling=_ceiling(lengths, largest_sum))
+    far = _factor(
+        *lengths, _given(vehicle_type.max_distance for vehicle_type in types), ceiling=_ceiling(lengths, largest_sum)
+    )
     moments = np.array([moment for each in spans for span in each for moment in span])
     slow = _factor(
         *times,
@@ -141,7 +143,7 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM, *, alike
         np.array(shifts),
         instance.services,
         release,
-        _given(kind.max_duration for kind in types),
+        _given(vehicle_type.max_duration for vehicle_type in types),
         ceiling=_ceiling([*times, moments, np.array(shifts)], largest_sum, len(instance.demands)),
     )
     deliveries, pickups = instance.amounts
@@ -155,7 +157,7 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM, *, alike
         *instance.unservable,
         *(node for each in instance.shipments or () for node in (each.pickup, each.delivery)),
     }
-    capacities = np.array([kind.capacity for kind in types])
+    capacities = np.array([vehicle_type.capacity for vehicle_type in types])
     heavy = _factor(
         deliveries, pickups, shipped, capacities, ceiling=_ceiling([deliveries, pickups, shipped], largest_sum)
     )
@@ -163,9 +165,9 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM, *, alike
     if alike:
         heavy = max(heavy, dear)
         # A unit of time that costs something is as small as it has to be.
-        slow = slow if any(kind.duration_cost > 0 for kind in types) else max(slow, dear)
+        slow = slow if any(vehicle_type.duration_cost > 0 for vehicle_type in types) else max(slow, dear)
     carried = np.ceil(np.concatenate([np.maximum(deliveries, pickups), shipped]).sum(axis=0))
-    limited = any(kind.max_distance is not None for kind in types)
+    limited = any(vehicle_type.max_distance is not None for vehicle_type in types)
     return WholeNumbers(
         instance.timed,
         far,
@@ -192,27 +194,31 @@ def whole_numbers(instance: Instance, largest_sum: float = LARGEST_SUM, *, alike
         ),
         tuple(
             WholeType(
-                _number_of(instance, kind, carried),
-                _enough(instance, kind, carried),
+                _number_of(instance, vehicle_type, carried),
+                _enough(instance, vehicle_type, carried),
                 tuple(
                     _whole_limit(min(limit, 2.0 * total), heavy)
-                    for limit, total in zip(kind.capacity, carried, strict=True)
+                    for limit, total in zip(vehicle_type.capacity, carried, strict=True)
                 ),
-                round(dear * kind.fixed_cost),
-                round(dear / far * kind.distance_cost),
-                round(dear / slow * kind.duration_cost),
-                kind.start,
-                kind.end,
+                round(dear * vehicle_type.fixed_cost),
+                round(dear / far * vehicle_type.distance_cost),
+                round(dear / slow * vehicle_type.duration_cost),
+                vehicle_type.start,
+                vehicle_type.end,
                 int(_up(slow * earliest)),
                 int(_down(slow * leave_by)),
                 int(_down(slow * latest)),
-                None if kind.max_duration is None else _whole_limit(min(kind.max_duration, LARGEST_SUM), slow),
-                None if kind.max_distance is None else _whole_limit(min(kind.max_distance, LARGEST_SUM), far),
-                kind.max_stops,
-                kind.skills,
-                kind.profile,
+                None
+                if vehicle_type.max_duration is None
+                else _whole_limit(min(vehicle_type.max_duration, LARGEST_SUM), slow),
+                None
+                if vehicle_type.max_distance is None
+                else _whole_limit(min(vehicle_type.max_distance, LARGEST_SUM), far),
+                vehicle_type.max_stops,
+                vehicle_type.skills,
+                vehicle_type.profile,
             )
-            for kind, (earliest, leave_by, latest) in zip(types, shifts, strict=True)
+            for vehicle_type, (earliest, leave_by, latest) in zip(types, shifts, strict=True)
         ),
     )
 
@@ -223,20 +229,26 @@ def fleet(instance: Instance) -> int:
     return _number_of(instance, only, np.array([instance.demands.sum()]))
 
 
-def _number_of(instance: Instance, kind: VehicleType, carried: Floats) -> int:
+def _number_of(instance: Instance, vehicle_type: VehicleType, carried: Floats) -> int:
     """Return the vehicles of a type to offer: as many as there are, or as are enough."""
-    return _enough(instance, kind, carried) if kind.available is None else min(instance.customers, kind.available)
+    return (
+        _enough(instance, vehicle_type, carried)
+        if vehicle_type.available is None
+        else min(instance.customers, vehicle_type.available)
+    )
 
 
-def _enough(instance: Instance, kind: VehicleType, carried: Floats) -> int:
+def _enough(instance: Instance, vehicle_type: VehicleType, carried: Floats) -> int:
     """Return more vehicles of a type than are of use: a fifth more than all goods need, and five.
 
     With time, distance or stops to keep, one for each customer.
     """
-    most = instance.customers if kind.available is None else min(instance.customers, kind.available)
-    if instance.timed or kind.max_distance is not None or kind.max_stops is not None:
+    most = instance.customers if vehicle_type.available is None else min(instance.customers, vehicle_type.available)
+    if instance.timed or vehicle_type.max_distance is not None or vehicle_type.max_stops is not None:
         return most
-    needed = [amount / limit for amount, limit in zip(carried, kind.capacity, strict=True) if amount > 0 and limit > 0]
+    needed = [
+        amount / limit for amount, limit in zip(carried, vehicle_type.capacity, strict=True) if amount > 0 and limit > 0
+    ]
     return min(most, math.ceil(1.2 * max(needed, default=0.0)) + 5)
 
 
@@ -268,10 +280,12 @@ def _times(
     What is open without end closes when everybody is back whatever they do.
     """
     shifts = []
-    for kind in instance.types:
-        begins, ends = kind.shift
-        opens, closes = (-math.inf, math.inf) if kind.start is None else instance.windows_of(kind.start)[0]
-        back = math.inf if kind.end is None else float(instance.latest[kind.end])
+    for vehicle_type in instance.types:
+        begins, ends = vehicle_type.shift
+        opens, closes = (
+            (-math.inf, math.inf) if vehicle_type.start is None else instance.windows_of(vehicle_type.start)[0]
+        )
+        back = math.inf if vehicle_type.end is None else float(instance.latest[vehicle_type.end])
         shifts.append((max(begins, opens), min(ends, closes, back), min(ends, back)))
     # Who begins at a customer at any time need not begin before the first window.
     starts = [opens if math.isfinite(opens) else float(instance.earliest.min()) for opens, _, _ in shifts]
@@ -294,10 +308,12 @@ def _times(
 def _cost_factor(instance: Instance, far: int, slow: int) -> int:
     """Return the factor of costs: one that makes all costs whole, those of units of distance and time too."""
     types = instance.types
-    units = [kind.distance_cost / far for kind in types] + [kind.duration_cost / slow for kind in types]
-    sums = [kind.fixed_cost for kind in types] + [instance.prize(node) for node in _nodes(instance)]
+    units = [vehicle_type.distance_cost / far for vehicle_type in types] + [
+        vehicle_type.duration_cost / slow for vehicle_type in types
+    ]
+    sums = [vehicle_type.fixed_cost for vehicle_type in types] + [instance.prize(node) for node in _nodes(instance)]
     paid = np.array([cost for cost in sums if math.isfinite(cost)])
-    base = max(far, slow) if any(kind.duration_cost > 0 for kind in types) else far
+    base = max(far, slow) if any(vehicle_type.duration_cost > 0 for vehicle_type in types) else far
     exact = [factor * base for factor in FACTORS if _is_whole(factor * base * np.array(units))]
     whole = [factor for factor in exact if _is_whole(factor * paid)]
     fine = [factor for factor in exact if factor >= FACTORS[-1]]

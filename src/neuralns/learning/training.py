@@ -20,7 +20,7 @@ from neuralns.mdp.lanes import Lanes, Tours
 from neuralns.mdp.mdp import MDP, episode_seeds, named_seed
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.solution import Solution
-from neuralns.routes.transfer import SOME_NEIGHBOURS
+from neuralns.routes.tables import SOME_NEIGHBOURS
 from neuralns.selection.attention import NEAREST
 from neuralns.selection.features import features_named
 from neuralns.selection.policy import PolicySelector

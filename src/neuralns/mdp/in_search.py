@@ -14,7 +14,7 @@ import numpy.typing as npt
 from neuralns.errors import InputError, InputWarning
 from neuralns.mdp.evaluate import OracleAgent, SelectorAgent, agent_named, confidence
 from neuralns.mdp.mdp import MDP, SET_SIZE, named_seed
-from neuralns.routes.transfer import charged_cost
+from neuralns.routes.bounds import charged_cost
 from neuralns.search.acceptance.annealing import DrawnAfterRepair
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.search import Search

@@ -120,7 +120,7 @@ def _to_the_end(state, tables, pair, settles, left, quota, accepts, longs, float
 
 
 @compiled
-def _blame(longs, lane, code, pair, tables):
+def blame(longs, lane, code, pair, tables):
     """Note which operator of a pair broke a contract, and how; return the lane."""
     longs[lane, PHASE] = -code
     destroyed = code in (WRONG_QUOTA, WRONG_DESTROY)
@@ -129,7 +129,7 @@ def _blame(longs, lane, code, pair, tables):
 
 
 @compiled
-def _write_row(state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, row, place, width):
+def write_row(state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, row, place, width):
     """Write the features of the whole and simulations; return a code of `contract`, and the pair that broke one."""
     write_globals(state, features, DESTROY, row, place)
     if len(chains) == 0:
@@ -162,12 +162,12 @@ def _label(
         lane = which[number]
         state = state_at(addresses[lane])
         quota, accepts, left = longs[lane, SCALE], longs[lane, ACCEPTS], longs[lane, LEFT]
-        code, broken = _write_row(
+        code, broken = write_row(
             state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, rows, number * width,
             width,
         )  # fmt: skip
         if code != FINE:
-            return _blame(longs, lane, code, broken, tables)
+            return blame(longs, lane, code, broken, tables)
         word = random_word(state)
         for pair in range(pairs):
             seed_generator(copy, word)
@@ -175,7 +175,7 @@ def _label(
             set_clock(copy.status, left, longs, floats, lane)
             code = apply_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota, accepts)
             if code != FINE:
-                return _blame(longs, lane, code, pair, tables)
+                return blame(longs, lane, code, pair, tables)
             set_clock(copy.status, left - 1, longs, floats, lane)
             first, least = copy.cost, np.inf
             if len(after) > 0:
@@ -195,7 +195,7 @@ def _label(
                     code = _to_the_end(end, tables, base[index], settles, left - 1, quota, accepts, longs, floats, lane)
                 least = min(least, end.cost)
             if code != FINE:
-                return _blame(longs, lane, code, pair, tables)
+                return blame(longs, lane, code, pair, tables)
             labels[number, pair] = state.cost - least
             onward[number, pair] = first - least
     return -1
@@ -204,47 +204,6 @@ def _label(
 @cache
 def _compiled_label() -> Any:
     return compile_for(_signature, _label)
-
-
-_see_signature = types.int64(
-    _wholes, state_type, tables_type, _wholes, _wholes, _wholes, types.int64, types.int64, types.int64,
-    types.Array(types.int64, 2, "C"), _floats,
-)  # fmt: skip
-
-
-def _see(addresses, copy, tables, chains, exact, firsts, samples, budget, features, longs, rows):
-    """Write the rows of all lanes; return −1, or the lane where a contract was broken."""
-    width = len(rows) // len(addresses)
-    for lane in range(len(addresses)):
-        code, broken = _write_row(
-            state_at(addresses[lane]), copy, tables, chains, exact, firsts, samples, budget, features,
-            longs[lane, LEFT], longs[lane, SCALE], rows, lane * width, width,
-        )  # fmt: skip
-        if code != FINE:
-            return _blame(longs, lane, code, broken, tables)
-    return -1
-
-
-@cache
-def _compiled_see() -> Any:
-    return compile_for(_see_signature, _see)
-
-
-def rows_of(lanes: Lanes, probes: Probes, features: FeatureSet) -> npt.NDArray[np.float32]:
-    """Return the features of the whole and simulations from complete routes, for all lanes of one MDP."""
-    mdp, see = lanes.mdps[0], _compiled_see()
-    copy = new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale)
-    places = probes.places(mdp.portfolio, "rows")
-    rows = np.zeros(len(lanes) * (len(features.globals) + probes.width), np.float32)
-    lanes.run(
-        lambda addresses, longs, floats: see(
-            addresses, copy, mdp.portfolio.tables, *(places[key] for key in ("chains", "exact", "firsts")),
-            probes.samples, probes.budget, features.index, longs, rows,
-        ),
-        "rows",
-        copy,
-    )  # fmt: skip
-    return rows.reshape(len(lanes), -1)
 
 
 def label_states(

@@ -196,7 +196,7 @@ def _first_fault(addresses, customers, ends, routes, sizes, numbers):
             load = 0.0
             for index in range(ends[number, route], ends[number, route + 1]):
                 load += state.demand[customers[number, index]]
-            if load > state.limit * (1.0 + LOAD_TOLERANCE):
+            if load > state.capacity * (1.0 + LOAD_TOLERANCE):
                 return lane
     return -1
 

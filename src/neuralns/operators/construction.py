@@ -7,13 +7,15 @@ import numpy as np
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.failures import catching
 from neuralns.errors import OperatorError
+from neuralns.operators.pair import settle
 from neuralns.operators.repair.greedy import FARTHEST, insert_in_order
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.edits import bank_removed, charge_for_removed
-from neuralns.routes.evaluate import GENERAL, ask, penalty
-from neuralns.routes.general import AS_THEY_ARE, CHEAPEST, LARGEST, SETTLE
-from neuralns.routes.transfer import charged_cost, load_solution, new_state, solution_of
+from neuralns.routes.bounds import charged_cost
+from neuralns.routes.edits import bank_removed
+from neuralns.routes.evaluate import penalty
+from neuralns.routes.transfer import load_solution, new_state, solution_of
+from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST
 
 
 def build(instance: Instance) -> Solution:
@@ -22,7 +24,7 @@ def build(instance: Instance) -> Solution:
     Where vehicles of several sizes could drive a route, it is the cheapest of what each way of choosing sizes gives.
     """
     state = new_state(instance, 0, quota=1)
-    sizings = (CHEAPEST, AS_THEY_ARE, LARGEST) if instance.general and state.n_classes < len(instance.types) else (0,)
+    sizings = (CHEAPEST, AS_THEY_ARE, LARGEST) if state.n_classes < len(instance.types) else (0,)
     found = []
     failures: list[str] = []
     with catching(failures.append):
@@ -43,17 +45,15 @@ def _insert_everybody(state):
     for index in range(state.n_bank):
         customer = state.bank[index]
         state.cost -= penalty(state, customer)
-        state.place[customer] = state.n_removed
+        state.list_index[customer] = state.n_removed
         state.removed[state.n_removed] = customer
         state.n_removed += 1
     state.present += state.n_bank
     state.n_taken = state.n_bank
     state.status.threshold = np.inf
     # Served with others, customers pay who would not pay for a route of their own.
-    state.generous = 1
+    state.serve_all = 1
     insert_in_order(state, FARTHEST, 0.0, 0)
-    if state.kind == GENERAL:
-        ask(state, SETTLE, 0)
-    state.generous = 0
-    charge_for_removed(state)
+    settle(state)
+    state.serve_all = 0
     bank_removed(state)

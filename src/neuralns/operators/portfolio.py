@@ -87,6 +87,11 @@ class Portfolio:
         return any(entry.uses_history for entry in self.operators)
 
     @property
+    def may_overload(self) -> bool:
+        """Whether these are the operators with which it was tried to let vehicles carry too much for a while."""
+        return self.names == PLAIN
+
+    @property
     def actions(self) -> tuple[str, ...]:
         """Names of the operators that a selector chooses among, the destroy operators first."""
         return tuple(entry.name for entry in (*self.destroys, *self.repairs))

@@ -7,7 +7,7 @@ import inspect
 import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import entry_points
@@ -18,6 +18,7 @@ from numba import types
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError, InputWarning, OperatorError
+from neuralns.operators.dial import Dial
 from neuralns.operators.own_file import run_python_file
 from neuralns.routes.layout import state_type
 
@@ -55,6 +56,8 @@ class Operator:
     parameters
         Names and values of its parameters; those of an improve operator begin with the ``share`` of the steps that it
         is applied in, which its function does not take.
+    dials
+        Names of the parameters that controllers may turn, and the dials that turn them.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Operator:
     function: Callable[..., None]
     uses_history: bool = False
     parameters: tuple[tuple[str, float], ...] = ()
+    dials: tuple[tuple[str, Dial], ...] = ()
 
     @property
     def summary(self) -> str:
@@ -117,32 +121,43 @@ class Operator:
 _registry: dict[str, Operator] = {}
 
 
-def destroy(name: str, kind: str = "own", *, uses_history: bool = False) -> Callable[[Callable[..., None]], Operator]:
+Decorator = Callable[[Callable[..., None]], Operator]
+_NO_DIALS: Mapping[str, Dial] = {}
+
+
+def destroy(
+    name: str, kind: str = "own", *, uses_history: bool = False, dials: Mapping[str, Dial] = _NO_DIALS
+) -> Decorator:
     """Register a destroy operator: a function ``(state, quota)`` that removes exactly ``quota`` customers.
 
     It is compiled when a search first uses it. It reads the state's fields and removes customers with
     `neuralns.operators.toolkit.remove`; all randomness comes from `random` and `randint` of the same module. Arguments
-    with default values are parameters, numbers that the operator's name can set (``mine:radius=3``).
+    with default values are parameters, numbers that the operator's name can set (``mine:radius=3``). Those named in
+    ``dials`` are turned by controllers and tuning as well: ``dials={"radius": Dial("radius")}``.
     """
-    return _register(name, "destroy", kind, uses_history)
+    return _register(name, "destroy", kind, uses_history, dials)
 
 
-def repair(name: str, kind: str = "own", *, uses_history: bool = False) -> Callable[[Callable[..., None]], Operator]:
+def repair(
+    name: str, kind: str = "own", *, uses_history: bool = False, dials: Mapping[str, Dial] = _NO_DIALS
+) -> Decorator:
     """Register a repair operator: a function ``(state)`` that inserts every customer on the removal list."""
-    return _register(name, "repair", kind, uses_history)
+    return _register(name, "repair", kind, uses_history, dials)
 
 
-def improve(name: str, kind: str = "own", *, uses_history: bool = False) -> Callable[[Callable[..., None]], Operator]:
+def improve(
+    name: str, kind: str = "own", *, uses_history: bool = False, dials: Mapping[str, Dial] = _NO_DIALS
+) -> Decorator:
     """Register an improve operator: a function ``(state)`` that makes complete routes cheaper, after each repair.
 
     It begins with the customers beside whom the step has changed something, ``state.touched[: state.n_touched]``, and
     makes moves by `neuralns.operators.toolkit`, which add to them. Its parameter ``share``, which the function does not
     take, is the share of the steps that it is applied in: ``mine:share=0.1``.
     """
-    return _register(name, "improve", kind, uses_history)
+    return _register(name, "improve", kind, uses_history, dials)
 
 
-def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callable[[Callable[..., None]], Operator]:
+def _register(name: str, phase: Phase, kind: str, uses_history: bool, dials: Mapping[str, Dial]) -> Decorator:
     def decorate(function: Callable[..., None]) -> Operator:
         if not name or any(character in name for character in ",:/ "):
             raise OperatorError(f"operator name {name!r} must not be empty or hold spaces, commas, colons or slashes.")
@@ -156,17 +171,23 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool) -> Callabl
         for key, value in own.items():
             if not isinstance(value, int | float):
                 raise OperatorError(f"operator {name!r}: default {value!r} of parameter {key!r} is not a number.")
+        for key, dial in dials.items():
+            if key not in own:
+                known = ", ".join(own) or "none"
+                raise OperatorError(f"operator {name!r}: dial of {key!r:.60}, which is no parameter of it ({known}).")
+            if not (isinstance(dial, Dial) and isinstance(dial.name, str) and 0 < dial.spread < math.inf):
+                raise OperatorError(f"operator {name!r}: {dial!r:.60} is no dial of parameter {key!r}.")
         if phase == "improve":
             if SHARE in own:
                 raise OperatorError(f"operator {name!r}: an improve operator has a parameter 'share' anyway.")
             own = {SHARE: 1.0, **own}
         if len(own) > MOST_PARAMETERS:
             raise OperatorError(f"operator {name!r} has {len(own)} parameters; {MOST_PARAMETERS} at most.")
-        known = _registry.get(name)
-        if known is not None and not _may_replace(known.function, function):
-            raise OperatorError(f"operator {name!r} is registered already, in {inspect.getfile(known.function)}.")
+        before = _registry.get(name)
+        if before is not None and not _may_replace(before.function, function):
+            raise OperatorError(f"operator {name!r} is registered already, in {inspect.getfile(before.function)}.")
         parameters = tuple((key, float(value)) for key, value in own.items())
-        _registry[name] = Operator(name, phase, kind, function, uses_history, parameters)
+        _registry[name] = Operator(name, phase, kind, function, uses_history, parameters, tuple(dials.items()))
         return _registry[name]
 
     return decorate

@@ -26,7 +26,7 @@ class Status(Protocol):
     """Cost of the last candidate, accepted or not."""
     threshold: float
     """The most that a candidate may cost to be accepted, drawn before the repair."""
-    reach: float
+    finish_below: float
     """Candidates that cost less are not given up half-way."""
     temperature: float
     """Temperature of the acceptance rule."""
@@ -65,7 +65,7 @@ class State(Protocol):
     """By node: coordinate."""
     neighbours: Indices
     """By node and rank: the nearest customers, nearest first."""
-    fitting: Indices
+    granular: Indices
     """By node and rank: customers that go well beside a node, by distance and time, best first."""
     earliest: Numbers
     """By node: opening of the (first) time window; without windows an array of no entries."""
@@ -120,17 +120,17 @@ class State(Protocol):
     """Scratch space by node."""
     sequence: Indices
     """Scratch space by node."""
-    marks: Wholes
-    """Scratch space by node, to compare with a fresh `new_mark`."""
-    slot_marks: Wholes
-    """Scratch space by slot, to compare with a fresh `new_mark`."""
+    visited: Wholes
+    """Scratch space by node, to compare with a fresh `new_visit`."""
+    visited_slots: Wholes
+    """Scratch space by slot, to compare with a fresh `new_visit`."""
     columns: Indices
     """The repair table: slot of each column, the first ``n_columns`` entries."""
     n_columns: int
     """The repair table: number of columns."""
     table_delta: Numbers
     """The repair table: least cost of a customer (row) in a route (column), at ``row * width + column``."""
-    table_place: Wholes
+    table_position: Wholes
     """The repair table: the place that goes with it."""
     best_delta: Numbers
     """The repair table, by row: cost of the cheapest column."""

@@ -10,6 +10,7 @@ from neuralns.operators.destroy.picking import (
     remove_route,
     select_largest,
 )
+from neuralns.operators.dial import Dial
 from neuralns.operators.registry import destroy, improve, repair
 from neuralns.operators.repair.table import (
     fill_table,
@@ -19,11 +20,12 @@ from neuralns.operators.repair.table import (
     renew_cell,
 )
 from neuralns.operators.state import State
-from neuralns.routes.edits import insert, new_mark, open_route, remove
+from neuralns.routes.edits import insert, new_visit, open_route, remove
 from neuralns.routes.evaluate import (
     beside,
     best_insertion,
     best_near,
+    best_on_routes,
     best_opening,
     distance,
     ends_of_requests,
@@ -40,7 +42,7 @@ from neuralns.routes.evaluate import (
     off_opening,
     other_end,
     penalty,
-    random_place,
+    random_position,
     removal,
     renew_best,
     request_of,
@@ -51,11 +53,13 @@ from neuralns.routes.history import seen_cost
 from neuralns.routes.moves import arriving, leaving, leg, may_cross, try_cross, try_move, try_swap, try_tails, try_turn
 
 __all__ = [
+    "Dial",
     "State",
     "arriving",
     "beside",
     "best_insertion",
     "best_near",
+    "best_on_routes",
     "best_opening",
     "compiled",
     "destroy",
@@ -81,14 +85,14 @@ __all__ = [
     "may_run_out",
     "may_take",
     "nearest_routed",
-    "new_mark",
+    "new_visit",
     "off_opening",
     "open_route",
     "other_end",
     "penalty",
     "randint",
     "random",
-    "random_place",
+    "random_position",
     "random_rank",
     "random_route",
     "random_routed",

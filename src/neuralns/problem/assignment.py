@@ -15,14 +15,14 @@ def assign_types(
     An assignment problem, solved by scipy (Crouse 2016). Routes beyond the number of vehicles get the type of the
     least cost.
 
-    >>> assign_types([[1], [2]], [1, None], lambda route, kind: [[1, 5], [2, 9]][route[0] - 1][kind])
+    >>> assign_types([[1], [2]], [1, None], lambda route, vehicle_type: [[1, 5], [2, 9]][route[0] - 1][vehicle_type])
     (1, 0)
     """
     if len(available) == 1 or not routes:
         return (0,) * len(routes)
     from scipy.optimize import linear_sum_assignment
 
-    costs = np.array([[cost(route, kind) for kind in range(len(available))] for route in routes])
+    costs = np.array([[cost(route, vehicle_type) for vehicle_type in range(len(available))] for route in routes])
     finite = costs[np.isfinite(costs)]
     # More than all others together, so that as few as possible are taken.
     forbidden = 1.0 + 2.0 * len(routes) * float(np.abs(finite).max(initial=0.0))
@@ -33,4 +33,4 @@ def assign_types(
     if len(columns):
         rows, places = linear_sum_assignment(costs[:, columns])
         chosen[rows] = columns[places]
-    return tuple(int(kind) for kind in chosen)
+    return tuple(int(vehicle_type) for vehicle_type in chosen)

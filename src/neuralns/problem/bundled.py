@@ -14,6 +14,7 @@ from pathlib import Path
 from neuralns.errors import InputError
 from neuralns.problem.formats.detect import is_own_solution, read_instance, read_solution
 from neuralns.problem.formats.own_json import instance_from_json
+from neuralns.problem.formats.source import Source, read_source
 from neuralns.problem.formats.text import parts_ignored
 from neuralns.problem.instance import Instance
 
@@ -66,21 +67,43 @@ def read(
     (True, False)
     """
     name = os.fspath(source)
-    if not os.path.exists(name) and name in bundled_names():
+    if is_bundled(name):
         instance = bundled(name).without(*parts_ignored((ignore,) if isinstance(ignore, str) else ignore))
-        if rounding is not None:
-            instance = instance.with_rounding(rounding)
-    elif not os.path.exists(name) and Path(name).suffix == "" and os.sep not in name:
-        raise InputError(f"{name}: no such file, and no bundled instance of that name (see 'neuralns instances').")
     else:
-        instance = read_instance(source, ignore=ignore)
-        if instance.best_known is None:
-            instance = replace(instance, best_known=_cost_beside(instance, Path(name)))
-        if rounding is not None:
-            instance = instance.with_rounding(rounding)
+        instance = with_cost_beside(read_instance(source, ignore=ignore), name)
+    return changed(instance, rounding, customers, vehicle_cost)
+
+
+def find_source(name: str) -> Source | None:
+    """Read the file of a name, once for whatever is asked of it; None if the name is that of a bundled instance."""
+    return None if is_bundled(name) else read_source(name)
+
+
+def is_bundled(name: str) -> bool:
+    """Tell whether a name is that of a bundled instance, not of a file; one that can be neither is refused."""
+    if os.path.exists(name):
+        return False
+    if name not in bundled_names() and Path(name).suffix == "" and os.sep not in name:
+        raise InputError(f"{name}: no such file, and no bundled instance of that name (see 'neuralns instances').")
+    return name in bundled_names()
+
+
+def changed(
+    instance: Instance, rounding: str | None = None, customers: int | None = None, vehicle_cost: float | None = None
+) -> Instance:
+    """Return an instance with another rounding, the first customers alone, or another cost of vehicles."""
+    if rounding is not None:
+        instance = instance.with_rounding(rounding)
     if customers is not None:
         instance = instance.first(customers)
     return instance if vehicle_cost is None else instance.with_vehicle_cost(vehicle_cost)
+
+
+def with_cost_beside(instance: Instance, path: str) -> Instance:
+    """Return an instance of a file; its best known cost, if the file has none, is that of the solution beside it."""
+    if instance.best_known is not None:
+        return instance
+    return replace(instance, best_known=_cost_beside(instance, Path(path)))
 
 
 def _cost_beside(instance: Instance, path: Path) -> float | None:

@@ -156,18 +156,26 @@ class Profile:
 
 @dataclass(frozen=True, init=False)
 class Shipment:
-    """Goods that are picked up at one customer and delivered to another one, by one vehicle in that order."""
+    """Goods that are picked up at one customer and delivered to another one, by one vehicle in that order.
+
+    ``max_ride`` is the most time from the end of service at the pickup to the start of service at the delivery; any if
+    left out. A vehicle may wait before the pickup to make it shorter.
+    """
 
     pickup: int
     delivery: int
     amount: tuple[float, ...]
+    max_ride: float | None
 
-    def __init__(self, pickup: int, delivery: int, amount: float | Sequence[float] = 0.0) -> None:
+    def __init__(
+        self, pickup: int, delivery: int, amount: float | Sequence[float] = 0.0, max_ride: float | None = None
+    ) -> None:
         _set(
             self,
             pickup=whole_number("pickup of a shipment: customer", pickup),
             delivery=whole_number("delivery of a shipment: customer", delivery),
             amount=amounts("amount of a shipment", amount),
+            max_ride=None if max_ride is None else not_negative("longest ride of a shipment", max_ride),
         )
 
 

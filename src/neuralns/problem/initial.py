@@ -87,15 +87,15 @@ def _cut_for_fleet(instance: Instance, order: list[int], chunk: int | None) -> S
     depots = zip(instance.depot_nodes, instance.depots or (), strict=False)
     stock = {node: np.array(depot.capacity) for node, depot in depots if depot.capacity is not None}
     routes: list[list[int]] = []
-    kinds: list[int] = []
+    vehicle_types: list[int] = []
     groups: set[int] = set()
 
-    def keeps_rules(route: list[int], kind: int, needed: Floats) -> bool:
-        start = instance.types[kind].start
+    def keeps_rules(route: list[int], vehicle_type: int, needed: Floats) -> bool:
+        start = instance.types[vehicle_type].start
         if start in stock and (needed > stock[start]).any():
             return False
-        loads = schedule(instance, route, kind).most_loaded
-        return bool((loads <= most[kind]).all()) and not out_of_limits(instance, 1, route, kind)
+        loads = schedule(instance, route, vehicle_type).most_loaded
+        return bool((loads <= most[vehicle_type]).all()) and not out_of_limits(instance, 1, route, vehicle_type)
 
     for customer in order:
         group = instance.group_of.get(customer)
@@ -104,25 +104,25 @@ def _cut_for_fleet(instance: Instance, order: list[int], chunk: int | None) -> S
         request = [customer, shipped[customer]] if customer in shipped else [customer]
         needed = instance.amounts[0][request].sum(axis=0)
         full = not routes or (chunk is not None and len(routes[-1]) + len(request) > chunk)
-        if not full and keeps_rules([*routes[-1], *request], kinds[-1], needed):
+        if not full and keeps_rules([*routes[-1], *request], vehicle_types[-1], needed):
             routes[-1] += request
         else:
             free = (
                 at
-                for at, kind in enumerate(instance.types)
-                if kind.available is None or kinds.count(at) < kind.available
+                for at, vehicle_type in enumerate(instance.types)
+                if vehicle_type.available is None or vehicle_types.count(at) < vehicle_type.available
             )
             chosen = next((at for at in free if keeps_rules(request, at, needed)), None)
             if chosen is None or len(routes) == instance.vehicles:
                 continue
             routes.append(request)
-            kinds.append(chosen)
-        start = instance.types[kinds[-1]].start
+            vehicle_types.append(chosen)
+        start = instance.types[vehicle_types[-1]].start
         if start in stock:
             stock[start] = stock[start] - needed
         if group is not None:
             groups.add(group)
-    return Solution(instance, routes, kinds)
+    return Solution(instance, routes, vehicle_types)
 
 
 def _refuse_rules(instance: Instance, what: str) -> None:

@@ -213,7 +213,7 @@ class Instance:
             "max_distance": max_distance,
             "max_duration": max_duration,
         }
-        if types is not None and all(kind.available == 0 for kind in types):
+        if types is not None and all(vehicle_type.available == 0 for vehicle_type in types):
             raise InputError(f"{name}: no vehicle is available.")
         if types is not None:
             scalars = _scalars_of(name, types, scalars)
@@ -376,6 +376,13 @@ class Instance:
         """Return what a stop of a shipment brings on board, by dimension: below 0 where it is delivered."""
         return self._shipments_at.get(node, 0.0)
 
+    @cached_property
+    def longest_rides(self) -> dict[int, tuple[int, float]]:
+        """The pickup and the longest ride of shipments that have one, by their deliveries."""
+        return {
+            each.delivery: (each.pickup, each.max_ride) for each in self.shipments or () if each.max_ride is not None
+        }
+
     def windows_of(self, node: int) -> Windows:
         """Return the windows of a node, in order."""
         if self.openings is not None and node in self.openings:
@@ -402,12 +409,16 @@ class Instance:
 
     @property
     def timed(self) -> bool:
-        """Whether time plays a part: windows, a limit on durations, or durations that cost."""
+        """Whether time plays a part: windows, a limit on durations or rides, or durations that cost."""
         if self.windows is not None or self.release is not None or self.route_costs is not None:
             return True
+        if self.longest_rides:
+            return True
         return any(
-            kind.max_duration is not None or kind.duration_cost > 0 or (kind.shift != ALWAYS and self.fleet_matters)
-            for kind in self.types
+            vehicle_type.max_duration is not None
+            or vehicle_type.duration_cost > 0
+            or (vehicle_type.shift != ALWAYS and self.fleet_matters)
+            for vehicle_type in self.types
         )
 
     @property
@@ -544,11 +555,13 @@ class Instance:
         if self.fleet is not None and parts:
             kept = self.fleet
             if "windows" in parts:
-                kept = tuple(replace(kind, shift=ALWAYS, max_duration=None) for kind in kept)
-            kept = tuple(replace(kind, available=None) for kind in kept)
+                kept = tuple(replace(vehicle_type, shift=ALWAYS, max_duration=None) for vehicle_type in kept)
+            kept = tuple(replace(vehicle_type, available=None) for vehicle_type in kept)
             if kept != self.fleet:
                 changes["fleet"] = kept
-        if "fleet" not in changes and all(getattr(self, field) is None for field in changes):
+        if "windows" in parts and self.longest_rides:
+            changes["shipments"] = tuple(replace(each, max_ride=None) for each in self.shipments or ())
+        if not {"fleet", "shipments"} & changes.keys() and all(getattr(self, field) is None for field in changes):
             return self
         if "windows" in parts and self.windows is not None and self.rounding == "dimacs":
             changes["rounding"] = "none"
@@ -564,7 +577,11 @@ class Instance:
         0.5
         """
         changes: dict[str, Any] = {**objective_costs(objective)}
-        same = all(getattr(kind, _OF_TYPES[field]) == value for kind in self.types for field, value in changes.items())
+        same = all(
+            getattr(vehicle_type, _OF_TYPES[field]) == value
+            for vehicle_type in self.types
+            for field, value in changes.items()
+        )
         return self if same and objective != "vehicles" else self._changed(**changes)
 
     def _changed(self, **costs: Any) -> Instance:
@@ -572,7 +589,7 @@ class Instance:
         if self.fleet is not None:
             by_type = {_OF_TYPES[field]: value for field, value in costs.items()}
             costs = {} if self.fleet_matters else costs
-            costs["fleet"] = tuple(replace(kind, **by_type) for kind in self.fleet)
+            costs["fleet"] = tuple(replace(vehicle_type, **by_type) for vehicle_type in self.fleet)
         return replace(self, **costs, best_known=None)
 
     def with_rounding(self, rounding: str) -> Instance:
@@ -582,7 +599,7 @@ class Instance:
 
     def with_vehicle_cost(self, cost: float) -> Instance:
         """Return the instance with another cost per route; the best known cost is kept only if it still holds."""
-        same = all(kind.fixed_cost == cost for kind in self.types)
+        same = all(vehicle_type.fixed_cost == cost for vehicle_type in self.types)
         return self if same else self._changed(vehicle_cost=cost)
 
     def with_route_costs(self, costs: Iterable[RouteCost | Callable[[RouteTotals], float]]) -> Instance:
@@ -681,10 +698,10 @@ def _sizes(
 def _scalars_of(name: str, types: tuple[VehicleType, ...], given: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that describe one type of vehicle, from the fleet; refuse others that are given beside it."""
     found = as_scalars(types) or {
-        "capacity": max(kind.capacity[0] for kind in types),
+        "capacity": max(vehicle_type.capacity[0] for vehicle_type in types),
         "vehicles": None
-        if any(kind.available is None for kind in types)
-        else sum(kind.available or 0 for kind in types),
+        if any(vehicle_type.available is None for vehicle_type in types)
+        else sum(vehicle_type.available or 0 for vehicle_type in types),
         "vehicle_cost": 0.0,
         "distance_cost": 1.0,
         "duration_cost": 0.0,

@@ -35,7 +35,7 @@ def load_limit(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> float:
 
 def load_limits(instance: Instance, tolerance: float = LOAD_TOLERANCE) -> npt.NDArray[np.float64]:
     """Return the largest amounts that vehicles of each type take, by dimension, as `load_limit` does for one."""
-    limits = np.array([kind.capacity for kind in instance.types])
+    limits = np.array([vehicle_type.capacity for vehicle_type in instance.types])
     amounts = [*instance.amounts, np.array([each.amount for each in instance.shipments or ()]), limits]
     exact = all((part == np.floor(part)).all() and float(part.sum()) < 2**53 for part in amounts)
     return limits if exact else limits * (1.0 + tolerance)
@@ -53,11 +53,14 @@ def find_lateness_allowed(instance: Instance) -> float:
     than all ways together.
     """
     begins, ends = [np.zeros(1)], [np.ones(1)]
-    for kind in instance.types:
-        begins.append(np.array([kind.shift[0]]))
-        ends.append(np.array([kind.shift[1], kind.max_duration or 0.0, kind.max_distance or 0.0]))
+    for vehicle_type in instance.types:
+        begins.append(np.array([vehicle_type.shift[0]]))
+        ends.append(
+            np.array([vehicle_type.shift[1], vehicle_type.max_duration or 0.0, vehicle_type.max_distance or 0.0])
+        )
     if instance.release is not None:
         begins.append(instance.release)
+    ends.append(np.array([longest for _, longest in instance.longest_rides.values()]))
     if instance.windows is not None:
         begins.append(instance.windows[:, 0])
         ends.append(instance.windows[:, 1])
@@ -147,7 +150,7 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
             ways[key] = _least_ways(instance, profile, depot, back, time)[: len(nodes)]
         return ways[key]
 
-    for index, kind in enumerate(instance.types):
+    for index, vehicle_type in enumerate(instance.types):
         who = f"vehicles of {instance.type_name(index)}" if len(instance.types) > 1 else "vehicles"
         why: dict[int, str] = {}
         heavy = (np.maximum(deliveries, pickups)[nodes] > limits[index]).any(axis=1)
@@ -155,16 +158,23 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
             why.setdefault(node, f"its amount is above the capacity of {who}")
         if instance.skills is not None:
             for node, needed in instance.skills.items():
-                if not needed <= kind.skills:
-                    why.setdefault(node, f"{who} lack the skill {sorted(needed - kind.skills)[0]!r}")
+                if not needed <= vehicle_type.skills:
+                    why.setdefault(node, f"{who} lack the skill {sorted(needed - vehicle_type.skills)[0]!r}")
         if instance.timed:
-            out, back = way(kind.profile, kind.start, False, True), way(kind.profile, kind.end, True, True)
-            first = max(kind.shift[0], -np.inf if kind.start is None else instance.earliest[kind.start])
-            last = min(kind.shift[1], np.inf if kind.end is None else instance.latest[kind.end])
+            out, back = (
+                way(vehicle_type.profile, vehicle_type.start, False, True),
+                way(vehicle_type.profile, vehicle_type.end, True, True),
+            )
+            first = max(
+                vehicle_type.shift[0], -np.inf if vehicle_type.start is None else instance.earliest[vehicle_type.start]
+            )
+            last = min(vehicle_type.shift[1], np.inf if vehicle_type.end is None else instance.latest[vehicle_type.end])
             freed = first if instance.release is None else np.maximum(first, instance.release[nodes])
             begin = np.maximum(freed + out, instance.earliest[nodes])
             done = begin + instance.services[nodes] + back
-            leaves = min(kind.shift[1], np.inf if kind.start is None else instance.latest[kind.start])
+            leaves = min(
+                vehicle_type.shift[1], np.inf if vehicle_type.start is None else instance.latest[vehicle_type.start]
+            )
             for node in np.flatnonzero(np.broadcast_to(freed > leaves + late, len(nodes))).tolist():
                 why.setdefault(node, f"{who} could leave only after {instance.at(leaves)}, when the depot has closed")
             for node in np.flatnonzero(begin > instance.latest[nodes] + late).tolist():
@@ -177,15 +187,23 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
                 why.setdefault(
                     node, f"{who} that serve it are back at {instance.at(done[node])} at the earliest, too late"
                 )
-            if kind.max_duration is not None:
+            if vehicle_type.max_duration is not None:
                 least = out + instance.services[nodes] + back
-                for node in np.flatnonzero(least > kind.max_duration + late).tolist():
+                for node in np.flatnonzero(least > vehicle_type.max_duration + late).tolist():
                     why.setdefault(node, f"a route to it takes {who} at least {least[node]:.10g}, too long")
-        if kind.max_distance is not None:
-            far = way(kind.profile, kind.start, False, False) + way(kind.profile, kind.end, True, False)
-            for node in np.flatnonzero(far > kind.max_distance + late).tolist():
+        for delivery, (pickup, longest) in instance.longest_rides.items():
+            ride = _least_ride(instance, vehicle_type.profile, pickup, delivery, longest + late)
+            if ride > longest + late:
+                reason = f"the goods of its shipment ride at least {ride:.10g} in {who}, and may ride {longest:.10g}"
+                for node in (pickup, delivery):
+                    why.setdefault(node, reason)
+        if vehicle_type.max_distance is not None:
+            far = way(vehicle_type.profile, vehicle_type.start, False, False) + way(
+                vehicle_type.profile, vehicle_type.end, True, False
+            )
+            for node in np.flatnonzero(far > vehicle_type.max_distance + late).tolist():
                 why.setdefault(node, f"a route to it is at least {far[node]:.10g} long, too far for {who}")
-        if kind.available == 0 or kind.max_stops == 0:
+        if vehicle_type.available == 0 or vehicle_type.max_stops == 0:
             why = {int(node): why.get(int(node), f"{who} serve nobody") for node in nodes}
         for node in nodes.tolist():
             if node not in why:
@@ -197,6 +215,17 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
             if node in found:
                 found.setdefault(other, f"the other end of its shipment cannot be served: {found[node]}")
     return dict(sorted(found.items()))
+
+
+def _least_ride(instance: Instance, profile: int, pickup: int, delivery: int, enough: float) -> float:
+    """Return how long goods ride at least: on the quickest way, and from the last pickup to the first delivery.
+
+    Detours are looked for only where the way itself takes longer than is ``enough``.
+    """
+    way = float(instance.times([pickup], [delivery], profile)[0])
+    if way > enough:
+        way = min(way, float(_least_ways(instance, profile, pickup, False, True)[delivery]))
+    return max(way, float(instance.earliest[delivery] - instance.latest[pickup] - instance.services[pickup]))
 
 
 def _least_ways(instance: Instance, profile: int, depot: int | None, back: bool, time: bool) -> npt.NDArray[np.float64]:

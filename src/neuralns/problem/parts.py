@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 Windows = tuple[tuple[float, float], ...]
 
 
-def listed(name: str, what: str, values: Any, kind: type) -> tuple[Any, ...] | None:
+def listed(name: str, what: str, values: Any, part_type: type) -> tuple[Any, ...] | None:
     """Return parts of one kind as a tuple, None if there are none."""
     if values is None:
         return None
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise InputError(f"{name}: {what} must be a list of {kind.__name__}.")
+        raise InputError(f"{name}: {what} must be a list of {part_type.__name__}.")
     found = tuple(values)
     for each in found:
-        if not isinstance(each, kind):
-            raise InputError(f"{name}: {what} must be a list of {kind.__name__}, not {each!r:.60}.")
+        if not isinstance(each, part_type):
+            raise InputError(f"{name}: {what} must be a list of {part_type.__name__}, not {each!r:.60}.")
     return found or None
 
 
@@ -124,16 +124,16 @@ def check_parts(instance: Instance) -> None:
         raise InputError(f"{name}: {sentence}")
 
     dimensions = instance.dimensions
-    for number, kind in enumerate(instance.types, 1):
-        what = f"vehicle type {kind.name or number}"
-        for depot, where in ((kind.start, "starts"), (kind.end, "ends")):
+    for number, vehicle_type in enumerate(instance.types, 1):
+        what = f"vehicle type {vehicle_type.name or number}"
+        for depot, where in ((vehicle_type.start, "starts"), (vehicle_type.end, "ends")):
             if depot is not None and depot not in depots:
                 refuse(f"{what} {where} at node {depot}, which is no depot.")
-        if len(kind.capacity) != dimensions:
-            refuse(f"{what} has capacities in {len(kind.capacity)} dimensions, but amounts have {dimensions}.")
-        if kind.profile > len(instance.profiles or ()):
-            refuse(f"{what} has profile {kind.profile}, but there are {len(instance.profiles or ())}.")
-    if instance.fleet is not None and all(kind.available == 0 for kind in instance.fleet):
+        if len(vehicle_type.capacity) != dimensions:
+            refuse(f"{what} has capacities in {len(vehicle_type.capacity)} dimensions, but amounts have {dimensions}.")
+        if vehicle_type.profile > len(instance.profiles or ()):
+            refuse(f"{what} has profile {vehicle_type.profile}, but there are {len(instance.profiles or ())}.")
+    if instance.fleet is not None and all(vehicle_type.available == 0 for vehicle_type in instance.fleet):
         refuse("no vehicle is available.")
     for number, profile in enumerate(instance.profiles or (), 1):
         for what, matrix in (("distance", profile.matrix), ("duration", profile.durations)):
@@ -151,12 +151,13 @@ def check_parts(instance: Instance) -> None:
     for cost in instance.route_costs or ():
         cost.check_types(name, len(instance.types))
     _check_shipments(instance, refuse)
+    _check_rides(instance, refuse)
     _check_groups(instance, refuse)
     for node, needed in (instance.skills or {}).items():
         if node in depots:
             refuse(f"depot {instance.label(node)} needs skills, but only customers do.")
-        if not any(needed <= kind.skills for kind in instance.types):
-            missing = sorted(needed - frozenset().union(*(kind.skills for kind in instance.types)))
+        if not any(needed <= vehicle_type.skills for vehicle_type in instance.types):
+            missing = sorted(needed - frozenset().union(*(vehicle_type.skills for vehicle_type in instance.types)))
             if missing:
                 refuse(f"customer {instance.label(node)} needs skill {missing[0]!r}, which no vehicle type has.")
             refuse(
@@ -170,7 +171,9 @@ def check_parts(instance: Instance) -> None:
         if instance.shipments:
             refuse("backhauls together with shipments are not supported.")
     if instance.openings:
-        if any(kind.duration_cost > 0 or kind.max_duration is not None for kind in instance.types):
+        if any(
+            vehicle_type.duration_cost > 0 or vehicle_type.max_duration is not None for vehicle_type in instance.types
+        ):
             refuse("several windows together with costs or limits of durations are not supported.")
         if instance.route_costs:
             refuse("several windows together with route costs are not supported.")
@@ -186,7 +189,10 @@ def check_parts(instance: Instance) -> None:
 def _check_shipments(instance: Instance, refuse: Any) -> None:
     seen: set[int] = set()
     deliveries, pickups = instance.amounts
-    most = [max(kind.capacity[place] for kind in instance.types) for place in range(instance.dimensions)]
+    most = [
+        max(vehicle_type.capacity[dimension] for vehicle_type in instance.types)
+        for dimension in range(instance.dimensions)
+    ]
     for number, each in enumerate(instance.shipments or (), 1):
         for node in (each.pickup, each.delivery):
             if not 1 <= node <= instance.customers:
@@ -205,10 +211,22 @@ def _check_shipments(instance: Instance, refuse: Any) -> None:
                     f"{amount:.10g}, more than any vehicle carries ({limit:.10g})."
                 )
         needed = instance.needs(each.pickup) | instance.needs(each.delivery)
-        if needed and not any(needed <= kind.skills for kind in instance.types):
+        if needed and not any(needed <= vehicle_type.skills for vehicle_type in instance.types):
             refuse(f"shipment {number} needs skills {sorted(needed)}, which no vehicle type has together.")
         if instance.prize(each.pickup) != instance.prize(each.delivery):
             refuse(f"pickup and delivery of shipment {number} have different prizes; both must have that of the whole.")
+
+
+def _check_rides(instance: Instance, refuse: Any) -> None:
+    """Refuse what limited rides do not go with: start times that make rides short can make a route take longer."""
+    if not instance.longest_rides:
+        return
+    if instance.openings:
+        refuse("longest rides of shipments together with several windows are not supported.")
+    if any(vehicle_type.duration_cost > 0 or vehicle_type.max_duration is not None for vehicle_type in instance.types):
+        refuse("longest rides of shipments together with costs or limits of durations are not supported.")
+    if instance.route_costs:
+        refuse("longest rides of shipments together with route costs are not supported.")
 
 
 def _check_groups(instance: Instance, refuse: Any) -> None:

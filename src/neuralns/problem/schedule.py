@@ -36,6 +36,8 @@ class Stop:
 class Schedule:
     """The timetable of one route: it leaves as late as it can without coming back later.
 
+    Where rides of shipments are limited, it waits before pickups until no ride is too long, if that makes nobody late.
+
     ``start`` and ``end`` are the depots, None for a route that begins at its first or ends at its last customer;
     ``loads`` is what is on board at the beginning.
     """
@@ -63,10 +65,14 @@ def legs_of(instance: Instance, route: Sequence[int], vehicle: int = 0, time: bo
 
     A leg from or to no depot is 0.
     """
-    kind = instance.types[vehicle]
-    nodes = [*(() if kind.start is None else (kind.start,)), *route, *(() if kind.end is None else (kind.end,))]
-    legs = (instance.times if time else instance.legs)(nodes[:-1], nodes[1:], kind.profile).tolist()
-    return [*([0.0] if kind.start is None else []), *legs, *([0.0] if kind.end is None else [])]
+    vehicle_type = instance.types[vehicle]
+    nodes = [
+        *(() if vehicle_type.start is None else (vehicle_type.start,)),
+        *route,
+        *(() if vehicle_type.end is None else (vehicle_type.end,)),
+    ]
+    legs = (instance.times if time else instance.legs)(nodes[:-1], nodes[1:], vehicle_type.profile).tolist()
+    return [*([0.0] if vehicle_type.start is None else []), *legs, *([0.0] if vehicle_type.end is None else [])]
 
 
 def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Schedule:
@@ -74,18 +80,18 @@ def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Sche
 
     First every stop is served as early as can be, which gives the earliest return. Then, from that return backwards,
     everything is put off as far as the windows allow, which gives the latest departure from the depot; of a stop that
-    is reached after its window's end nothing is put off.
+    is reached after its window's end nothing is put off. Last, pickups begin later where rides would be too long.
 
     >>> one = Instance("one", [0, 1], 1, [[0, 0], [3, 4]], windows=[[0, 20], [8, 9]], service=[0, 2])
     >>> found = schedule(one, [1])
     >>> found.departure, found.stops[0].start, found.arrival, found.duration
     (3.0, 8.0, 15.0, 12.0)
     """
-    kind = instance.types[vehicle]
+    vehicle_type = instance.types[vehicle]
     ends = []
-    for depot in (kind.start, kind.end):
+    for depot in (vehicle_type.start, vehicle_type.end):
         opens, closes = (-np.inf, np.inf) if depot is None else (instance.earliest[depot], instance.latest[depot])
-        ends.append(((max(opens, kind.shift[0]), min(closes, kind.shift[1])),))
+        ends.append(((max(opens, vehicle_type.shift[0]), min(closes, vehicle_type.shift[1])),))
     begin = ends[0][0][0]
     if instance.release is not None:
         begin = max([begin, *instance.release[list(route)].tolist()])
@@ -94,29 +100,88 @@ def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Sche
         begin = float(min((instance.earliest[node] for node in route), default=0.0))
     ends[0] = ((float(begin), max(float(begin), float(ends[0][0][1]))),)
     if not route:
-        return Schedule(float(begin), (), float(begin), kind.start, kind.end, (0.0,) * instance.dimensions)
+        return Schedule(
+            float(begin), (), float(begin), vehicle_type.start, vehicle_type.end, (0.0,) * instance.dimensions
+        )
     legs = legs_of(instance, route, vehicle, time=True)
     windows = [ends[0], *(instance.windows_of(node) for node in route), ends[1]]
     service = [0.0, *instance.services[list(route)].tolist(), 0.0]
     late = lateness_allowed(instance) if instance.openings else 0.0
-    early = [float(begin)]
-    for place in range(1, len(windows)):
-        early.append(_next_opening(windows[place], early[-1] + service[place - 1] + legs[place - 1], late))
+    early = _starts(float(begin), windows, legs, service, late)
     put_off = early[-1]
-    for place in range(len(windows) - 2, -1, -1):
-        put_off = max(early[place], _last_opening(windows[place], put_off - legs[place] - service[place]))
-    departure = now = put_off
+    for position in range(len(windows) - 2, -1, -1):
+        put_off = max(early[position], _last_opening(windows[position], put_off - legs[position] - service[position]))
+    departure = put_off
+    starts = _starts(departure, windows, legs, service, late)
+    rides = _rides(instance, route)
+    if rides and (later := _with_short_rides(starts, windows, legs, service, rides, lateness_allowed(instance))):
+        starts = later
+        departure = max(departure, _last_opening(windows[0], starts[1] - legs[0]))
+    now = departure
     deliveries, pickups = instance.amounts
     change = pickups[list(route)] - deliveries[list(route)]
     stops, load = [], deliveries[list(route)].sum(axis=0)
     first = tuple(load.tolist())
-    for place, node in enumerate(route, 1):
-        arrival = now + legs[place - 1]
-        start = _next_opening(windows[place], arrival, late)
-        now = start + service[place]
-        load = load + change[place - 1] + instance.shipped(node)
+    for position, node in enumerate(route, 1):
+        arrival = now + legs[position - 1]
+        start = starts[position]
+        now = start + service[position]
+        load = load + change[position - 1] + instance.shipped(node)
         stops.append(Stop(int(node), arrival, start, now, tuple(load.tolist())))
-    return Schedule(departure, tuple(stops), now + legs[-1], kind.start, kind.end, first)
+    return Schedule(departure, tuple(stops), now + legs[-1], vehicle_type.start, vehicle_type.end, first)
+
+
+def _starts(
+    departure: float,
+    windows: Sequence[Sequence[tuple[float, float]]],
+    legs: Sequence[float],
+    service: Sequence[float],
+    late: float,
+) -> list[float]:
+    """Return the earliest starts of service after a departure: of the departure itself, the stops, and the return."""
+    found = [departure]
+    for position in range(1, len(windows)):
+        found.append(_next_opening(windows[position], found[-1] + service[position - 1] + legs[position - 1], late))
+    return found
+
+
+def _rides(instance: Instance, route: Sequence[int]) -> list[tuple[int, int, float]]:
+    """Return where on a route the pickups and deliveries of limited rides are, counted from 1, and their limits."""
+    place = {node: position for position, node in enumerate(route, 1)} if instance.longest_rides else {}
+    found = []
+    for delivery, (pickup, longest) in instance.longest_rides.items():
+        if pickup in place and place[pickup] < place.get(delivery, 0):
+            found.append((place[pickup], place[delivery], longest))
+    return found
+
+
+def _with_short_rides(
+    starts: Sequence[float],
+    windows: Sequence[Sequence[tuple[float, float]]],
+    legs: Sequence[float],
+    service: Sequence[float],
+    rides: Sequence[tuple[int, int, float]],
+    allowed: float,
+) -> list[float] | None:
+    """Return the least start times from given ones on with which no ride is too long; None if somebody is late then.
+
+    A pickup begins no earlier than its delivery less the longest ride, and everything behind it moves with it. Each
+    round settles a ride more: what moves after as many rounds as there are rides would move forever.
+    """
+    found = list(starts)
+    for _ in range(len(rides) + 1):
+        raised = False
+        for pickup, delivery, longest in rides:
+            least = found[delivery] - longest - service[pickup]
+            if found[pickup] < least - allowed:
+                found[pickup], raised = least, True
+        if not raised:
+            ends = [*found[:-1], found[-2] + service[-2] + legs[-1]]
+            in_time = all(time <= each[-1][1] + allowed for time, each in zip(ends, windows, strict=True))
+            return found if in_time else None
+        for position in range(1, len(found)):
+            found[position] = max(found[position], found[position - 1] + service[position - 1] + legs[position - 1])
+    return None
 
 
 def _next_opening(windows: Sequence[tuple[float, float]], time: float, late: float) -> float:

@@ -55,15 +55,16 @@ class Solution:
         if vehicles is None:
             chosen = _cheapest_types(instance, self.routes)
         else:
-            kinds = [int(kind) for kind in vehicles]
-            if len(kinds) != len(clean):
-                raise InputError(f"{instance.name}: {len(kinds)} vehicles do not fit {len(clean)} routes.")
-            for kind in kinds:
-                if not 0 <= kind < len(instance.types):
+            vehicle_types = [int(vehicle_type) for vehicle_type in vehicles]
+            if len(vehicle_types) != len(clean):
+                raise InputError(f"{instance.name}: {len(vehicle_types)} vehicles do not fit {len(clean)} routes.")
+            for vehicle_type in vehicle_types:
+                if not 0 <= vehicle_type < len(instance.types):
                     raise InputError(
-                        f"{instance.name}: vehicle type {kind} is not known; types are 0 to {len(instance.types) - 1}."
+                        f"{instance.name}: vehicle type {vehicle_type} is not known; types are 0 to "
+                        f"{len(instance.types) - 1}."
                     )
-            chosen = tuple(kinds[number] for number in kept)
+            chosen = tuple(vehicle_types[number] for number in kept)
         object.__setattr__(self, "vehicles", chosen)
 
     def __repr__(self) -> str:
@@ -75,14 +76,14 @@ class Solution:
     def lengths(self) -> tuple[float, ...]:
         """Length of each route, from its depot and back to it."""
         pairs = zip(self.routes, self.vehicles, strict=True)
-        return tuple(_added(legs_of(self.instance, route, kind)) for route, kind in pairs)
+        return tuple(_added(legs_of(self.instance, route, vehicle_type)) for route, vehicle_type in pairs)
 
     @cached_property
     def length(self) -> float:
         """Length of all routes, each from the depot and back to it."""
         total = 0.0
-        for route, kind in zip(self.routes, self.vehicles, strict=True):
-            for leg in legs_of(self.instance, route, kind):
+        for route, vehicle_type in zip(self.routes, self.vehicles, strict=True):
+            for leg in legs_of(self.instance, route, vehicle_type):
                 total += leg
         return total
 
@@ -90,7 +91,7 @@ class Solution:
     def schedules(self) -> tuple[Schedule, ...]:
         """The timetable of each route."""
         pairs = zip(self.routes, self.vehicles, strict=True)
-        return tuple(schedule(self.instance, route, kind) for route, kind in pairs)
+        return tuple(schedule(self.instance, route, vehicle_type) for route, vehicle_type in pairs)
 
     @cached_property
     def duration(self) -> float:
@@ -99,8 +100,8 @@ class Solution:
 
     def route_cost(self, number: int) -> float:
         """Cost of one route (counted from 0): its vehicle, length, duration, and costs of one's own."""
-        kind, instance = self.vehicles[number], self.instance
-        return _route_cost(instance, kind, self.lengths[number], lambda: self.schedules[number])
+        vehicle_type, instance = self.vehicles[number], self.instance
+        return _route_cost(instance, vehicle_type, self.lengths[number], lambda: self.schedules[number])
 
     @cached_property
     def cost(self) -> float:
@@ -122,8 +123,13 @@ class Solution:
         instance = self.instance
         if instance.depots is None:
             return set()
-        kinds = {instance.types[kind] for kind in self.vehicles}
-        nodes = {node for kind in kinds for node in (kind.start, kind.end) if node is not None}
+        vehicle_types = {instance.types[vehicle_type] for vehicle_type in self.vehicles}
+        nodes = {
+            node
+            for vehicle_type in vehicle_types
+            for node in (vehicle_type.start, vehicle_type.end)
+            if node is not None
+        }
         return {instance.depot_nodes.index(node) for node in nodes}
 
     @cached_property
@@ -176,12 +182,13 @@ class Solution:
         """Return a sentence for each rule that the routes break, whoever they leave out.
 
         A customer visited twice or unknown; a route overloaded, late, too long, or with somebody whom its vehicle may
-        not serve; too many routes; a depot that has not enough; a shipment torn apart; two of a group.
+        not serve; too many routes; a depot that has not enough; a shipment torn apart or too long on its way; two of a
+        group.
         """
         instance = self.instance
         found = []
         visits: Counter[int] = Counter()
-        for number, (route, kind) in enumerate(zip(self.routes, self.vehicles, strict=True), 1):
+        for number, (route, vehicle_type) in enumerate(zip(self.routes, self.vehicles, strict=True), 1):
             unknown = [customer for customer in route if not 1 <= customer <= instance.customers]
             for customer in unknown:
                 found.append(
@@ -189,7 +196,7 @@ class Solution:
                 )
             visits.update(route)
             if not unknown:
-                found += out_of_limits(instance, number, route, kind)
+                found += out_of_limits(instance, number, route, vehicle_type)
         for customer in range(1, instance.customers + 1):
             if visits[customer] > 1:
                 found.append(f"customer {instance.label(customer)} is visited {visits[customer]} times.")
@@ -203,20 +210,21 @@ class Solution:
     def _too_many_of_a_type(self) -> list[str]:
         counts = Counter(self.vehicles)
         return [
-            f"there are {counts[index]} routes of {self.instance.type_name(index)}, but {kind.available} such vehicles."
-            for index, kind in enumerate(self.instance.types)
-            if kind.available is not None and counts[index] > kind.available
+            f"there are {counts[index]} routes of {self.instance.type_name(index)}, but {vehicle_type.available} such "
+            "vehicles."
+            for index, vehicle_type in enumerate(self.instance.types)
+            if vehicle_type.available is not None and counts[index] > vehicle_type.available
         ]
 
     def _torn_apart(self, visits: Counter[int]) -> list[str]:
         """Return a sentence for each shipment that is not on one route in order, and each group served twice."""
         instance, found = self.instance, []
-        place = {
+        position = {
             customer: (number, at) for number, route in enumerate(self.routes) for at, customer in enumerate(route)
         }
         for each in instance.shipments or ():
             names = f"the shipment from {instance.label(each.pickup)} to {instance.label(each.delivery)}"
-            here, there = place.get(each.pickup), place.get(each.delivery)
+            here, there = position.get(each.pickup), position.get(each.delivery)
             if (here is None) != (there is None):
                 found.append(f"{names} is {'delivered' if here is None else 'picked up'} only.")
             elif here is not None and there is not None and here[0] != there[0]:
@@ -236,8 +244,8 @@ class Solution:
             if depot.capacity is None:
                 continue
             given = np.zeros(instance.dimensions)
-            for route, kind in zip(self.routes, self.vehicles, strict=True):
-                if instance.types[kind].start == node:
+            for route, vehicle_type in zip(self.routes, self.vehicles, strict=True):
+                if instance.types[vehicle_type].start == node:
                     given += instance.amounts[0][list(route)].sum(axis=0)
             for amount, limit in zip(given.tolist(), depot.capacity, strict=True):
                 if amount > limit * (1 + 1e-9):
@@ -262,16 +270,18 @@ class Solution:
         return self
 
 
-def out_of_limits(instance: Instance, number: int, route: Sequence[int], kind: int = 0) -> list[str]:
+def out_of_limits(instance: Instance, number: int, route: Sequence[int], vehicle_type: int = 0) -> list[str]:
     """Return a sentence for each rule that a route of a type of vehicle breaks by itself."""
-    vehicle, plan = instance.types[kind], schedule(instance, route, kind)
+    vehicle, plan = instance.types[vehicle_type], schedule(instance, route, vehicle_type)
     found = []
-    for load, limit, stated in zip(plan.most_loaded, load_limits(instance)[kind], vehicle.capacity, strict=True):
+    for load, limit, stated in zip(
+        plan.most_loaded, load_limits(instance)[vehicle_type], vehicle.capacity, strict=True
+    ):
         if load > limit:
             found.append(f"route {number} carries {load:g}, above the capacity {stated:g}.")
-    found += _late(instance, number, kind, plan)
+    found += _late(instance, number, vehicle_type, plan) + _long_rides(instance, number, plan)
     if vehicle.max_distance is not None:
-        length = float(np.sum(legs_of(instance, route, kind)))
+        length = float(np.sum(legs_of(instance, route, vehicle_type)))
         if length > vehicle.max_distance + lateness_allowed(instance):
             found.append(f"route {number} is {length:.10g} long, above {vehicle.max_distance:.10g}.")
     if vehicle.max_stops is not None and len(route) > vehicle.max_stops:
@@ -281,7 +291,7 @@ def out_of_limits(instance: Instance, number: int, route: Sequence[int], kind: i
         if missing:
             found.append(
                 f"route {number} visits customer {instance.label(customer)}, who needs skill {sorted(missing)[0]!r}, "
-                f"which {instance.type_name(kind)} has not."
+                f"which {instance.type_name(vehicle_type)} has not."
             )
     if instance.backhauls:
         gives = instance.amounts[1][list(route)].any(axis=1)
@@ -293,11 +303,11 @@ def out_of_limits(instance: Instance, number: int, route: Sequence[int], kind: i
     return found
 
 
-def _late(instance: Instance, number: int, kind: int, plan: Schedule) -> list[str]:
+def _late(instance: Instance, number: int, vehicle_type: int, plan: Schedule) -> list[str]:
     """Return a sentence for each window that a route misses, and if it takes too long."""
     if not instance.timed:
         return []
-    allowed, vehicle, found = lateness_allowed(instance), instance.types[kind], []
+    allowed, vehicle, found = lateness_allowed(instance), instance.types[vehicle_type], []
     for stop in plan.stops:
         if stop.start > instance.latest[stop.node] + allowed:
             window = f"{instance.at(instance.earliest[stop.node])} to {instance.at(instance.latest[stop.node])}"
@@ -324,15 +334,30 @@ def _late(instance: Instance, number: int, kind: int, plan: Schedule) -> list[st
     return found
 
 
-def _route_cost(instance: Instance, kind: int, length: float, plan: Callable[[], Schedule]) -> float:
+def _long_rides(instance: Instance, number: int, plan: Schedule) -> list[str]:
+    """Return a sentence for each shipment that is longer on its way than it may be."""
+    found: list[str] = []
+    left: dict[int, float] = {}
+    for stop in plan.stops if instance.longest_rides else ():
+        pickup, longest = instance.longest_rides.get(stop.node, (0, np.inf))
+        if pickup in left and stop.start - left[pickup] > longest + lateness_allowed(instance):
+            found.append(
+                f"route {number} rides {stop.start - left[pickup]:.10g} with the goods of the shipment from "
+                f"{instance.label(pickup)} to {instance.label(stop.node)}, longer than {longest:.10g}."
+            )
+        left[stop.node] = stop.departure
+    return found
+
+
+def _route_cost(instance: Instance, vehicle_type: int, length: float, plan: Callable[[], Schedule]) -> float:
     """Return the cost of a route of a type of vehicle; its timetable is asked for only where it costs."""
-    vehicle = instance.types[kind]
+    vehicle = instance.types[vehicle_type]
     total = vehicle.fixed_cost + vehicle.distance_cost * length
     if vehicle.duration_cost > 0:
         total += vehicle.duration_cost * plan().duration
     for cost in instance.route_costs or ():
         found = plan()
-        totals = RouteTotals(length, found.duration, found.most_loaded[0], float(len(found.stops)), kind)
+        totals = RouteTotals(length, found.duration, found.most_loaded[0], float(len(found.stops)), vehicle_type)
         total += cost(totals)
     return total
 
@@ -342,14 +367,17 @@ def _cheapest_types(instance: Instance, routes: tuple[tuple[int, ...], ...]) -> 
     if len(instance.types) == 1 or any(not 1 <= node <= instance.customers for route in routes for node in route):
         return (0,) * len(routes)
 
-    def cost(route: Sequence[int], kind: int) -> float:
-        if out_of_limits(instance, 1, route, kind):
+    def cost(route: Sequence[int], vehicle_type: int) -> float:
+        if out_of_limits(instance, 1, route, vehicle_type):
             return np.inf
         return _route_cost(
-            instance, kind, _added(legs_of(instance, route, kind)), lambda: schedule(instance, route, kind)
+            instance,
+            vehicle_type,
+            _added(legs_of(instance, route, vehicle_type)),
+            lambda: schedule(instance, route, vehicle_type),
         )
 
-    return assign_types(routes, [kind.available for kind in instance.types], cost)
+    return assign_types(routes, [vehicle_type.available for vehicle_type in instance.types], cost)
 
 
 def _added(numbers: Iterable[float]) -> float:

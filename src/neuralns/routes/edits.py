@@ -4,18 +4,9 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint, random
-from neuralns.routes.evaluate import (
-    GENERAL,
-    ask,
-    distance,
-    missing_groups,
-    note_insertion,
-    note_removal,
-    penalty,
-)
-from neuralns.routes.general import INSERT, REMOVE, UNDO
-from neuralns.routes.journal import checkpoint, restore, save_node, save_slot
-from neuralns.routes.removal_list import add_to_list, take_off_list
+from neuralns.routes.evaluate import count_changed, missing_groups, penalty, put_on, take_off
+from neuralns.routes.journal import checkpoint, restore
+from neuralns.routes.removal_list import add_to_list
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
@@ -23,7 +14,7 @@ OPENING_SHARE = 0.2
 """Share of the repairs that are offered optional customers near each other, one of whom is served in any case."""
 OFFERED, OFFERED_AMONG = 2, 20
 """Of so many nearest of each customer removed, so many who are on no route are offered to a repair as well."""
-NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_PLACE, TABLE_FULL, FAILED = range(6)
+NOTHING_WRONG, NOT_REMOVABLE, NOT_INSERTABLE, WRONG_POSITION, TABLE_FULL, FAILED = range(6)
 """Values of ``State.fault``: what an operator did that had to be refused, or that a function of a user's own failed."""
 
 
@@ -33,103 +24,50 @@ def remove(state, customer):
 
     A shipment is on the list once, by its pickup; an end that is off the route already stays there.
     """
-    if state.kind == GENERAL and 0 < customer <= state.customers and state.fault == NOTHING_WRONG:
+    if 0 < customer <= state.customers and state.fault == NOTHING_WRONG:
         if state.route[customer] >= 0:
-            ask(state, REMOVE, customer)
+            take_off(state, customer)
             return
-        if state.partner[customer] != 0:
+        if state.shipments != 0 and state.partner[customer] != 0:
             return
-    if customer < 1 or customer > state.customers or state.route[customer] < 0 or state.fault != NOTHING_WRONG:
-        if state.fault == NOTHING_WRONG:
-            state.fault, state.fault_node = NOT_REMOVABLE, customer
-        # After a mistake nothing is removed any more, but a loop that waits for the quota must end.
-        if state.n_removed < state.customers:
-            state.n_removed += 1
-        return
-    slot, before, after = np.uint32(state.route[customer]), state.predecessor[customer], state.successor[customer]
-    customer = np.uint32(customer)
-    save_slot(state, slot)
-    save_node(state, customer)
-    bridge = distance(state, before, after)
-    if before == 0:
-        gain = state.entry[slot] + state.arc[customer] - bridge
-        state.first[slot] = after
-        state.entry[slot] = bridge
-    else:
-        save_node(state, before)
-        gain = state.arc[before] + state.arc[customer] - bridge
-        state.successor[before] = after
-        state.arc[before] = bridge
-    if after != 0:
-        save_node(state, after)
-        state.predecessor[after] = before
-        state.arriving[after] = bridge
-    state.route[customer] = -1
-    note_removal(state, customer, slot, gain)
-    add_to_list(state, customer)
+    if state.fault == NOTHING_WRONG:
+        state.fault, state.fault_node = NOT_REMOVABLE, customer
+    # After a mistake nothing is removed any more, but a loop that waits for the quota must end.
+    if state.n_removed < state.customers:
+        state.n_removed += 1
 
 
 @compiled
-def insert(state, customer, slot, place):
-    """Put a removed customer on a route, at a place that `evaluate` names; 0 is the start of any route.
+def insert(state, customer, slot, position):
+    """Put a removed customer on a route, at a position that `evaluate` names; 0 is the start of any route.
 
-    It leaves the removal list, where the last entry takes its place.
+    It leaves the removal list, where the last entry takes its position.
     """
     if customer < 1 or customer > state.customers or state.route[customer] >= 0:
         if state.fault == NOTHING_WRONG:
             state.fault, state.fault_node = NOT_INSERTABLE, customer
-    elif not _is_place(state, slot, place) and state.fault == NOTHING_WRONG:
-        state.fault, state.fault_node = WRONG_PLACE, customer
+    elif not _is_position(state, slot, position) and state.fault == NOTHING_WRONG:
+        state.fault, state.fault_node = WRONG_POSITION, customer
     if state.fault != NOTHING_WRONG:
         # After a mistake nothing is inserted any more, but a loop that waits for an empty list must end.
         if state.n_removed > 0:
             state.n_removed -= 1
         return
-    if state.kind == GENERAL:
-        ask(state, INSERT, customer, slot, place)
-        return
-    customer, slot, before = np.uint32(customer), np.uint32(slot), np.uint32(place)
-    save_slot(state, slot)
-    save_node(state, customer)
-    arriving = distance(state, before, customer)
-    if before == 0:
-        after = state.first[slot]
-        bridge = state.entry[slot]
-        state.first[slot] = customer
-        state.entry[slot] = arriving
-    else:
-        save_node(state, before)
-        after = state.successor[before]
-        bridge = state.arc[before]
-        state.successor[before] = customer
-        state.arc[before] = arriving
-    if after != 0:
-        save_node(state, after)
-        state.predecessor[after] = customer
-    leaving = distance(state, customer, after)
-    state.predecessor[customer] = before
-    state.successor[customer] = after
-    state.arc[customer] = leaving
-    state.arriving[customer] = arriving
-    if after != 0:
-        state.arriving[after] = leaving
-    state.route[customer] = slot
-    note_insertion(state, customer, slot, arriving + leaving - bridge)
-    take_off_list(state, customer)
+    put_on(state, customer, slot, position)
 
 
 @compiled
-def _is_place(state, slot, place):
-    """Return whether a customer can be inserted into a slot at a place: after a customer of its route, or first."""
-    if state.kind == GENERAL and place > state.customers:
-        behind = place // (state.customers + 1)
+def _is_position(state, slot, position):
+    """Return whether a customer can be inserted into a slot at a position: after a customer of its route, or first."""
+    if state.shipments != 0 and position > state.customers:
+        behind = position // (state.customers + 1)
         if behind > state.customers or (state.partner[behind] == 0 and state.route[behind] != slot):
             return False
-        place %= state.customers + 1
-    if slot < 0 or slot >= state.customers or place < 0 or place > state.customers:
+        position %= state.customers + 1
+    if slot < 0 or slot >= state.customers or position < 0 or position > state.customers:
         return False
-    if place > 0:
-        return state.route[place] == slot
+    if position > 0:
+        return state.route[position] == slot
     if state.size[slot] > 0:
         return True
     for index in range(state.n_active):
@@ -197,32 +135,32 @@ def take_from_bank(state):
 @compiled
 def _take_some(state):
     fresh = state.n_removed
-    state.opener = 0
+    state.forced = 0
     for index in range(state.n_bank - 1, -1, -1):
         customer = state.bank[index]
         if state.n_taken < MOST_TAKEN and (
-            state.prize[customer] >= state.unserved_cost or (state.kind == GENERAL and state.group[customer] >= 0)
+            state.prize[customer] >= state.unserved_cost or (state.grouped != 0 and state.group[customer] >= 0)
         ):
             _take(state, index)
     free = state.n_bank - state.n_taken
     if free > 0 and random(state) < OPENING_SHARE:
         # Together customers may pay for a route that none of them pays for alone.
         seed = state.bank[randint(state, free)]
-        state.opener = int(seed)
-        _take(state, state.bank_place[seed])
+        state.forced = int(seed)
+        _take(state, state.bank_index[seed])
         for rank in range(state.neighbours.shape[1]):
-            place = state.bank_place[state.neighbours[seed, rank]]
-            if 0 <= place < state.n_bank - state.n_taken:
+            at = state.bank_index[state.neighbours[seed, rank]]
+            if 0 <= at < state.n_bank - state.n_taken:
                 if state.n_taken >= MOST_TAKEN:
                     return
-                _take(state, place)
+                _take(state, at)
         return
     for index in range(fresh):
         seed, offered = state.removed[index], 0
         for rank in range(min(OFFERED_AMONG, state.neighbours.shape[1])):
-            place = state.bank_place[state.neighbours[seed, rank]]
-            if 0 <= place < state.n_bank - state.n_taken and state.n_taken < MOST_TAKEN:
-                _take(state, place)
+            at = state.bank_index[state.neighbours[seed, rank]]
+            if 0 <= at < state.n_bank - state.n_taken and state.n_taken < MOST_TAKEN:
+                _take(state, at)
                 offered += 1
                 if offered >= OFFERED:
                     break
@@ -232,11 +170,11 @@ def _take_some(state):
 
 @compiled
 def _take(state, index):
-    """Put the customer at a place of the bank on the removal list; it moves to the end of the bank."""
+    """Put the customer at an index of the bank on the removal list; it moves to the end of the bank."""
     last = state.n_bank - 1 - state.n_taken
     customer, other = state.bank[index], state.bank[last]
     state.bank[index], state.bank[last] = other, customer
-    state.bank_place[other], state.bank_place[customer] = index, last
+    state.bank_index[other], state.bank_index[customer] = index, last
     state.cost -= penalty(state, customer)
     add_to_list(state, customer)
     state.n_taken += 1
@@ -256,16 +194,16 @@ def charge_for_removed(state):
 def bank_removed(state):
     """Move those on the removal list to the bank."""
     for index in range(state.n_bank - state.n_taken, state.n_bank):
-        state.bank_place[state.bank[index]] = -1
+        state.bank_index[state.bank[index]] = -1
     state.n_bank -= state.n_taken
     for index in range(state.n_removed):
         state.bank[state.n_bank] = state.removed[index]
-        state.bank_place[state.removed[index]] = state.n_bank
+        state.bank_index[state.removed[index]] = state.n_bank
         state.n_bank += 1
     state.present -= state.n_removed
     state.n_removed = 0
     state.n_taken = 0
-    state.opener = 0
+    state.forced = 0
     state.groups_missing = missing_groups(state)
 
 
@@ -307,22 +245,18 @@ def disband_route(state):
 @compiled
 def undo(state):
     """Return to the last checkpoint, to the bit."""
-    if state.kind == GENERAL:
-        ask(state, UNDO, 0, 0)
+    count_changed(state, -1)
     restore(state)
     state.n_removed = 0
     state.present -= state.n_taken
     state.n_taken = 0
-    state.opener = 0
-    for index in range(state.n_saved_slots):
-        state.dirty[state.saved_slot[index]] = 1
-    if state.kind == GENERAL:
-        ask(state, UNDO, 0, 1)
+    state.forced = 0
+    count_changed(state, 1)
     close_empty_routes(state)
 
 
 @compiled
-def new_mark(state):
-    """Return a number that no entry of ``marks`` or ``slot_marks`` holds yet: a set emptied in one step."""
-    state.mark += 1
-    return state.mark
+def new_visit(state):
+    """Return a number that no entry of ``visited`` or ``visited_slots`` holds yet: a set emptied in one step."""
+    state.visit += 1
+    return state.visit

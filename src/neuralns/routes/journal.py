@@ -1,5 +1,7 @@
 """Undo: nodes and slots are saved when they are first changed after a checkpoint, and brought back to the bit."""
 
+import numpy as np
+
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.routes.layout import copy_node_back, copy_node_out, copy_slot_back, copy_slot_out
 
@@ -34,7 +36,18 @@ def save_slot(state, slot):
         index = state.n_saved_slots
         state.saved_slot[index] = slot
         copy_slot_out(state, slot, index)
+        if state.simple_load == 0:
+            _copy_loads(state, state.start_load, slot, state.saved_start_load, index)
+            _copy_loads(state, state.end_load, slot, state.saved_end_load, index)
         state.n_saved_slots = index + 1
+
+
+@inlined
+def _copy_loads(state, source, tail, target, head):
+    """Copy the loads of all kinds of goods from one place to another."""
+    tail, head = np.int64(tail) * state.goods, np.int64(head) * state.goods
+    for part in range(state.goods):
+        target[head + part] = source[tail + part]
 
 
 @inlined
@@ -70,7 +83,12 @@ def restore(state):
     for index in range(state.n_saved):
         copy_node_back(state, index, state.saved[index])
     for index in range(state.n_saved_slots):
-        copy_slot_back(state, index, state.saved_slot[index])
+        slot = state.saved_slot[index]
+        copy_slot_back(state, index, slot)
+        if state.simple_load == 0:
+            _copy_loads(state, state.saved_start_load, index, state.start_load, slot)
+            _copy_loads(state, state.saved_end_load, index, state.end_load, slot)
+        state.dirty[slot] = 1
     state.cost = state.saved_cost
     state.total_savings = state.saved_total_savings
     state.n_routes = state.saved_n_routes

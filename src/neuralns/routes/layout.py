@@ -80,8 +80,7 @@ def _route(name: str, per: Extent, kind: Any = types.float64, start: float = 0) 
 FIELDS = (
     # The instance.
     _instance("customers", whole, 0),  # customers are 1 .. customers, 0 is the depot
-    _instance("limit", number, 0),  # what a vehicle carries, with a tolerance for sums of fractional demands
-    _instance("most_load", number, 0),  # that, or more where a search lets vehicles carry too much at a cost (PLAIN)
+    _instance("capacity", number, 0),  # what the largest vehicle carries of the first goods: the yardstick of loads
     _instance("vehicle_cost", number, 0),
     _instance("rounding", whole, 0),  # index in ROUNDINGS, used when distances are computed on demand
     _instance("unit", number, 0),  # mean distance between the depot and a customer: the yardstick of lengths
@@ -91,9 +90,10 @@ FIELDS = (
     _instance("distances", dimensions=2),  # [tail, head]; 0 × 0 when computed on demand
     _instance("distances_to", dimensions=2),  # its transpose; the same array when symmetric
     _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
-    _instance("fitting", _index, 2),  # customers that go well beside each node, by distance and time, best first
-    _instance("fitting_distances", types.float32, 2),  # of them, where points say all; 0 × 0 elsewhere
-    _instance("kind", whole, 0),  # which rules `evaluate` looks at: PLAIN, TIMED or MEASURED
+    _instance("granular", _index, 2),  # customers that go well beside each node, by distance and time, best first
+    _instance("granular_distances", types.float32, 2),  # of them, where points say all; 0 × 0 elsewhere
+    _instance("kind", whole, 0),  # its profile of rules, see `questions`
+    _instance("questions", types.int64),  # addresses of what answers for its rules
     _instance("vehicles", whole, 0),  # the most routes
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
     _instance("unserved_cost", number, 0),  # penalty of who must be on a route and is not; infinite if all must be
@@ -103,23 +103,35 @@ FIELDS = (
     _instance("servable", types.uint8),  # whether a customer can be on a route at all
     _instance("durations", dimensions=2),  # as `distances`; those themselves if they are the durations
     _instance("durations_to", dimensions=2),
-    _instance("one_matrix", whole, 0),  # whether distances and durations are one symmetric matrix
+    _instance("lookup", whole, 0),  # how legs are looked up, see `insertion`
     _instance("earliest"),  # start of service
     _instance("latest"),  # with a tolerance for sums
     _instance("service"),
     _instance("horizon", number, 0),  # length of the shift: the yardstick of times
     _instance("detour", number, 0),  # the most time that the way by another node saves; infinite if not known
-    _instance("distance_cost", number, 0),
-    _instance("duration_cost", number, 0),
-    _instance("max_distance", number, 0),
     _instance("noise", number, 0),  # lateness that is the rounding of sums
-    _instance("max_duration", number, 0),
-    # What only GENERAL instances have; each table has one row or none elsewhere. First the types of vehicles.
-    _instance("rules", types.int64),  # addresses of the rules of `general`
+    # What it has: known when the rules are compiled (see `questions`).
+    _instance("varied", whole, 0),  # whether routes have vehicle types of their own
+    _instance("ends", whole, 0),  # whether vehicles start or end elsewhere than at node 0
+    _instance("simple_load", whole, 0),  # whether there is one kind of goods, delivered alone: ``load`` says all
+    _instance("mixed", whole, 0),  # whether there are pickups or shipments, so that loads differ along a route
+    _instance("timed", whole, 0),  # whether there are windows or shifts
+    _instance("measured", whole, 0),  # whether durations count
+    _instance("releases", whole, 0),  # whether goods are released at a time
+    _instance("openings", whole, 0),  # whether a customer has several windows
+    _instance("owned", whole, 0),  # whether there are costs of one's own
+    _instance("limited", whole, 0),  # whether the distance or the stops of a route are limited
+    _instance("skilled", whole, 0),  # whether customers need skills
+    _instance("backhauls", whole, 0),
+    _instance("shipments", whole, 0),
+    _instance("rides", whole, 0),  # whether rides of shipments are limited
+    _instance("grouped", whole, 0),  # whether there are groups
+    _instance("has_depots", whole, 0),  # whether depots are limited or cost
+    # Vehicle types.
     _instance("nowhere", whole, 0),  # the node that stands for no depot
     _instance("goods", whole, 0),  # dimensions of amounts
     _instance("carries", dimensions=2),  # most of each kind of goods, by type
-    _instance("class_carries", dimensions=2),  # the most of any type of its class
+    _instance("alone", dimensions=2),  # what a route of one request costs, by type
     _instance("available", types.int64),
     _instance("fixed_cost"),
     _instance("per_distance"),
@@ -132,7 +144,7 @@ FIELDS = (
     _instance("most_distance"),
     _instance("most_duration"),
     _instance("most_stops", types.int64),
-    _instance("profile_rows", types.int64),  # where the rows of its distances begin
+    _instance("profile_rows", _index),  # where the rows of its distances begin
     _instance("class_begin", types.int64),  # where its class begins in `by_class`, and how many types that has
     _instance("class_size", types.int64),
     _instance("by_class", types.int64),
@@ -152,22 +164,17 @@ FIELDS = (
     _instance("group", types.int32),  # -1 for none
     _instance("group_required", types.uint8),
     _instance("from_depots"),  # distance from the nearest depot
+    _instance("longest_ride"),  # of a shipment, by its pickup
     # Depots, as far as they are limited or cost.
-    _instance("has_depots", whole, 0),
     _instance("start_depot", types.int64),  # by type of vehicle, -1 for none
     _instance("end_depot", types.int64),
     _instance("depot_cost"),
     _instance("depot_capacity", dimensions=2),
     _instance("own_costs", types.int64),  # addresses of costs of one's own
-    _instance("mixed", whole, 0),  # whether there are pickups or shipments, so that loads differ along a route
-    _instance("timed", whole, 0),  # whether there are windows or shifts
-    _instance("priced", whole, 0),  # whether they cost, or there are costs of one's own
-    _instance("measured", whole, 0),  # whether durations count
-    _instance("by_length", whole, 0),  # whether nothing but lengths and deliveries counts, and lengths are held
+    _instance("priced", whole, 0),  # whether durations cost, or there are costs of one's own
+    _instance("by_distance", whole, 0),  # whether legs cost their distance, held, and nothing else
     _instance("retypes", whole, 0),  # whether routes can get cheaper by another vehicle, by a known amount at most
     _instance("same_hours", whole, 0),  # whether an hour costs the same in every vehicle, and shifts are the same
-    _instance("backhauls", whole, 0),
-    _instance("shipments", whole, 0),
     # The routes.
     _route("successor", "node", _index),  # next customer, 0 at the end
     _route("predecessor", "node", _index),  # previous customer, 0 at the start
@@ -179,14 +186,23 @@ FIELDS = (
     _route("size", "slot", types.int32),
     _route("load", "slot"),
     _route("length", "slot"),
-    _route("duration", "slot"),  # where durations count (MEASURED)
-    _route("vehicle", "slot", types.int32),  # type of the vehicle (GENERAL)
-    _route("route_cost", "slot"),  # what the route costs (GENERAL)
-    _route("savings", "slot"),  # the most that another vehicle can save on it, whoever else comes on it (GENERAL)
+    _route("duration", "slot"),  # where durations count
+    _route("vehicle", "slot", types.int32),  # vehicle type
+    _route("route_cost", "slot"),  # what the route costs
+    _route("savings", "slot"),  # the most that another vehicle can save on it, whoever else comes on it
     _route("n_routes", "once", whole),  # routes with customers
     _route("cost", "once", number),  # F of the routes
     _route("total_savings", "once", number),  # of all routes
-    Field("overload_cost", "once", number, copied=True),  # of a unit of load above the limit, part of the cost
+    # What a unit of a violation costs; infinite where the rule is hard.
+    Field("load_price", "once", number, copied=True, start=np.inf),
+    Field("late_price", "once", number, copied=True, start=np.inf),
+    Field("duration_price", "once", number, copied=True, start=np.inf),
+    Field("distance_price", "once", number, copied=True, start=np.inf),
+    Field("stops_price", "once", number, copied=True, start=np.inf),
+    Field("soft", "once", whole, copied=True),  # whether any of them is finite
+    Field("largest_load", "once", number, copied=True),  # the most of all; infinite where loads differ along routes
+    # The most that a route may carry of each goods by type: what the largest of its class carries, or more at a price.
+    Field("soft_capacity", "type", dimensions=2, copied=True),
     Field("active", "slot", _index, copied=True),  # the slots in use, those just emptied included
     Field("n_active", "once", whole, copied=True),
     Field("free", "slot", _index, copied=True),
@@ -194,14 +210,14 @@ FIELDS = (
     # The removal list.
     Field("removed", "node", _index),
     Field("n_removed", "once", whole),
-    Field("place", "node", _index),  # index of a removed customer in `removed`
+    Field("list_index", "node", _index),  # index of a removed customer in `removed`
     # Customers on no route between two steps, the last `n_taken` of them on the removal list as well during a repair.
     Field("bank", "node", _index, copied=True),
     Field("n_bank", "once", whole, copied=True),
     Field("n_taken", "once", whole),
-    Field("bank_place", "node", types.int32, copied=True, start=-1),  # index of a customer in the bank, -1 elsewhere
-    Field("opener", "once", whole),  # an optional customer whom a repair serves whatever that costs; 0 for none
-    Field("generous", "once", whole),  # whether a repair serves optional customers whatever that costs
+    Field("bank_index", "node", types.int32, copied=True, start=-1),  # index of a customer in the bank, -1 elsewhere
+    Field("forced", "once", whole),  # an optional customer whom a repair serves whatever that costs; 0 for none
+    Field("serve_all", "once", whole),  # whether a repair serves optional customers whatever that costs
     Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # requests on routes and on the removal list
     Field("sizing", "once", whole),  # how a repair chooses sizes of vehicles, see `general`
@@ -213,24 +229,35 @@ FIELDS = (
     Field("group_count", "group", types.int64, copied=True),
     # The times of a route, derived from it by `evaluate` when they are first looked at after a change.
     Field("dirty", "slot", types.int32, start=1),
-    Field("ready", "node"),  # earliest departure
-    Field("late", "node"),  # latest start of service such that the rest of the route is on time
-    # The route up to a node, and from it on: least duration, and the earliest and latest start for that (MEASURED).
+    Field("earliest_departure", "node"),  # earliest departure
+    Field("latest_start", "node"),  # latest start of service such that the rest of the route is on time
+    Field("head_lateness", "node"),  # lateness up to a node and behind it, while it has a price
+    Field("tail_lateness", "node"),
+    # The route up to a node, and from it on: least duration, earliest and latest start for that, lateness.
     Field("head_time", "node"),
     Field("head_early", "node"),
     Field("head_late", "node"),
+    Field("head_warp", "node"),
     Field("tail_time", "node"),
     Field("tail_early", "node"),
     Field("tail_late", "node"),
-    # The loads of a route and what else is derived of it (GENERAL).
+    Field("tail_warp", "node"),
+    # The loads of a route and what else is derived of it .
     Field("start_load", "load", copied=True),  # of each slot, by kind of goods: when it leaves
     Field("end_load", "load", copied=True),  # when it comes back, but for shipments
+    Field("saved_start_load", "load"),  # in the journal
+    Field("saved_end_load", "load"),
     Field("peak", "load", copied=True),  # the most at any time
     Field("leg_load", "load"),  # of each node: behind it
     Field("head_peak", "load"),  # the most up to there
     Field("tail_peak", "load"),  # the most from there on
     Field("route_release", "slot"),
-    Field("legal", "slot", types.uint8, start=1),
+    Field("excess", "slot"),  # violations of a route: load above the capacity, lateness
+    Field("lateness", "slot"),
+    Field("charges", "slot"),  # what its violations cost
+    Field("legal", "slot", types.uint8, start=1),  # whether it is feasible
+    Field("ride_start", "node"),  # start times, scratch space of rides
+    Field("ridden", "node", _index),
     # The history of arcs: cost of the best solution seen with each, read by `seen_cost`; 0 × 0 if nobody asks for it.
     Field("history", "arc", dimensions=2, copied=True),
     # What went wrong, and at which customer.
@@ -245,20 +272,20 @@ FIELDS = (
     Field("n_saved_slots", "once", whole),
     Field("saved_slot", "slot", _index),
     # Scratch space of operators: contents mean nothing between two calls.
-    Field("found_place", "once", whole),  # what rules of `general` answer beside a cost
+    Field("found_position", "once", whole),  # what questions answer beside a cost
     Field("found_slot", "once", whole),
     Field("found_vehicle", "once", whole),
     Field("sequence", "node", _index),
     Field("keys", "node"),
     Field("items", "node", _index),
     Field("order", "node", _index),
-    Field("marks", "node", types.int64),  # compare with a fresh `new_mark`
-    Field("slot_marks", "slot", types.int64),
-    Field("mark", "once", whole),
+    Field("visited", "node", types.int64),  # compare with a fresh `new_visit`
+    Field("visited_slots", "slot", types.int64),
+    Field("visit", "once", whole),
     Field("columns", "slot", _index),  # routes that a repair may insert into
     Field("n_columns", "once", whole),
     Field("table_delta", "cell"),  # the table of a repair: least cost of a customer in a route, and where
-    Field("table_place", "cell", types.int64),
+    Field("table_position", "cell", types.int64),
     Field("best_delta", "node"),
     Field("best_column", "node", types.int32),
     Field("row_limit", "node"),

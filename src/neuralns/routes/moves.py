@@ -8,9 +8,9 @@ gain by the legs that they would change (`leg`, `arriving`, `leaving`).
 =========================  ==========================================================================================
 `try_tails`                two routes exchange what comes behind a stop of each
 `try_turn`                 the way between two stops is turned round; of two routes, the beginnings are joined
-`try_move`                 some stops in a row move to another place of their route or of another one
-`try_swap`                 two customers exchange their places
-`try_cross`                two customers of two routes change routes, and each goes to a given place there
+`try_move`                 some stops in a row move to another position of their route or of another one
+`try_swap`                 two customers exchange their positions
+`try_cross`                two customers of two routes change routes, and each goes to a given position there
 =========================  ==========================================================================================
 
 Each returns whether it was made. A stop 0 is the start of a route.
@@ -19,13 +19,10 @@ Each returns whether it was made. A stop 0 is the start of a route.
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
-from neuralns.routes.evaluate import GENERAL, MEASURED, PLAIN, TIMED, ask, distance, overload, renew, travel_time
-from neuralns.routes.general import LAY, driving
-from neuralns.routes.journal import chain, has_beside, save_slot
-from neuralns.routes.measures import link, segment_of
-
-NOISE = 1e-9
-"""A gain below this share of the cost of the routes is the rounding of sums."""
+from neuralns.routes.evaluate import carry_out
+from neuralns.routes.journal import has_beside
+from neuralns.routes.rules import length
+from neuralns.routes.rules.length import end_of, rows_of, start_of, vehicle_of
 
 
 @compiled
@@ -47,35 +44,36 @@ def touch(state):
 @inlined
 def leg(state, slot, tail, head):
     """Return what driving from one stop to another costs on a route, 0 standing for its depots; waiting aside."""
-    if state.kind <= TIMED and state.distances.shape[0] > 0:
+    if state.by_distance != 0:
         return state.distances[tail, head]
     return _leg(state, slot, tail, head)
 
 
 @compiled
 def _leg(state, slot, tail, head):
-    if state.kind == GENERAL:
-        return driving(state, slot, tail, head)
-    if state.kind == MEASURED:
-        return state.distance_cost * distance(state, tail, head) + state.duration_cost * travel_time(state, tail, head)
-    return distance(state, tail, head)
+    vehicle = vehicle_of(state, slot)
+    rows, tail, head = rows_of(state, vehicle), start_of(state, vehicle, tail), end_of(state, vehicle, head)
+    cost = state.per_distance[vehicle] * length.leg(state, rows, tail, head)
+    if state.measured != 0:
+        cost += state.per_duration[vehicle] * length.time(state, rows, tail, head)
+    return cost
 
 
 @inlined
 def arriving(state, customer):
     """Return what the leg to a customer on a route costs."""
     slot, before = state.route[customer], state.predecessor[customer]
-    if state.kind > TIMED:
-        return _leg(state, slot, before, customer)
-    return state.entry[slot] if before == 0 else state.arc[before]
+    if state.by_distance != 0:
+        return state.entry[slot] if before == 0 else state.arc[before]
+    return _leg(state, slot, before, customer)
 
 
 @inlined
 def leaving(state, customer):
     """Return what the leg from a customer on a route costs."""
-    if state.kind > TIMED:
-        return _leg(state, state.route[customer], customer, state.successor[customer])
-    return state.arc[customer]
+    if state.by_distance != 0:
+        return state.arc[customer]
+    return _leg(state, state.route[customer], customer, state.successor[customer])
 
 
 # --- The moves. ------------------------------------------------------------------------------------------------------
@@ -85,13 +83,13 @@ def leaving(state, customer):
 def try_tails(state, slot, stop, other_slot, other):
     """Exchange what comes behind a stop of a route with what comes behind a stop of another route."""
     after, other_after = _behind(state, slot, stop), _behind(state, other_slot, other)
-    if state.kind != GENERAL:
+    if state.simple_load != 0:
         more = _tail_load(state, other_after) - _tail_load(state, after)
-        if state.load[slot] + more > state.limit or state.load[other_slot] - more > state.limit:
+        if not _may_carry(state, slot, more) or not _may_carry(state, other_slot, -more):
             return False
     middle = _copy_rest(state, _copy_up_to(state, 0, slot, stop), other_after)
     end = _copy_rest(state, _copy_up_to(state, middle, other_slot, other), after)
-    return _carry_out(state, slot, middle, other_slot, end)
+    return carry_out(state, slot, middle, other_slot, end)
 
 
 @compiled
@@ -104,38 +102,38 @@ def try_turn(state, slot, stop, other_slot, other):
         if not _is_ahead(state, slot, stop, other):
             stop, other = other, stop
         middle = _copy_back(state, _copy_up_to(state, 0, slot, stop), other, stop)
-        return _carry_out(state, slot, _copy_rest(state, middle, state.successor[other]), -1, 0)
+        return carry_out(state, slot, _copy_rest(state, middle, state.successor[other]), -1, 0)
     after, other_after = _behind(state, slot, stop), _behind(state, other_slot, other)
-    if state.kind != GENERAL:
-        load = state.load[slot] - _tail_load(state, after) + state.load[other_slot] - _tail_load(state, other_after)
-        if load > state.limit or state.load[slot] + state.load[other_slot] - load > state.limit:
+    if state.simple_load != 0:
+        more = state.load[other_slot] - _tail_load(state, other_after) - _tail_load(state, after)
+        if not _may_carry(state, slot, more) or not _may_carry(state, other_slot, -more):
             return False
     middle = _copy_back(state, _copy_up_to(state, 0, slot, stop), other, 0)
     last = after
     while last != 0 and state.successor[last] != 0:
         last = state.successor[last]
     end = _copy_rest(state, _copy_back(state, middle, last, stop), other_after)
-    return _carry_out(state, slot, middle, other_slot, end)
+    return carry_out(state, slot, middle, other_slot, end)
 
 
 @compiled
-def try_move(state, first, last, other_slot, place, backward):
-    """Move the stops from one to another of a route behind a stop ``place``, which is none of them."""
+def try_move(state, first, last, other_slot, position, backward):
+    """Move the stops from one to another of a route behind a stop ``position``, which is none of them."""
     slot = state.route[first]
     if slot == other_slot:
-        middle = _copy_changed(state, 0, slot, first, last, first, last, place, backward)
-        return _carry_out(state, slot, middle, -1, 0)
+        middle = _copy_changed(state, 0, slot, first, last, first, last, position, backward)
+        return carry_out(state, slot, middle, -1, 0)
     if not _has_room(state, other_slot, first, last):
         return False
     nobody = np.uint32(0)
     middle = _copy_changed(state, 0, slot, first, last, nobody, nobody, nobody, False)
-    end = _copy_changed(state, middle, other_slot, nobody, nobody, first, last, place, backward)
-    return _carry_out(state, slot, middle, other_slot, end)
+    end = _copy_changed(state, middle, other_slot, nobody, nobody, first, last, position, backward)
+    return carry_out(state, slot, middle, other_slot, end)
 
 
 @compiled
 def try_swap(state, customer, other):
-    """Exchange the places of two customers."""
+    """Exchange the positions of two customers."""
     slot, other_slot = state.route[customer], state.route[other]
     if slot != other_slot:
         return try_cross(state, customer, state.predecessor[other], other, state.predecessor[customer])
@@ -144,32 +142,30 @@ def try_swap(state, customer, other):
         state.plan[count] = other if node == customer else customer if node == other else node
         count += 1
         node = state.successor[node]
-    return _carry_out(state, slot, count, -1, 0)
+    return carry_out(state, slot, count, -1, 0)
 
 
 @compiled
 def may_cross(state, customer, other):
     """Return False if two customers cannot change their routes because of what they need; True promises nothing."""
-    if state.kind == GENERAL:
+    if state.simple_load == 0:
         return True
     more = state.demand[other] - state.demand[customer]
-    return (
-        state.load[state.route[customer]] + more <= state.limit and state.load[state.route[other]] - more <= state.limit
-    )
+    return _may_carry(state, state.route[customer], more) and _may_carry(state, state.route[other], -more)
 
 
 @compiled
-def try_cross(state, customer, place, other, other_place):
-    """Put a customer behind a stop ``place`` of another one's route, and that one behind a stop of the first one's.
+def try_cross(state, customer, position, other, other_position):
+    """Put a customer behind a stop ``position`` of another one's route, and that one behind a stop of the first one's.
 
-    The places are none of the two: where one takes the other's, it is behind the stop before.
+    The positions are none of the two: where one takes the other's, it is behind the stop before.
     """
     slot, other_slot = state.route[customer], state.route[other]
     if not may_cross(state, customer, other):
         return False
-    middle = _copy_changed(state, 0, slot, customer, customer, other, other, other_place, False)
-    end = _copy_changed(state, middle, other_slot, other, other, customer, customer, place, False)
-    return _carry_out(state, slot, middle, other_slot, end)
+    middle = _copy_changed(state, 0, slot, customer, customer, other, other, other_position, False)
+    end = _copy_changed(state, middle, other_slot, other, other, customer, customer, position, False)
+    return carry_out(state, slot, middle, other_slot, end)
 
 
 @inlined
@@ -190,13 +186,21 @@ def _tail_load(state, node):
 @compiled
 def _has_room(state, slot, first, last):
     """Return False if some stops in a row need more than a route has left; True promises nothing."""
-    if state.kind == GENERAL:
+    if state.simple_load == 0:
         return True
-    load = state.load[slot] + state.demand[last]
+    more = state.demand[last]
     while first != last:
-        load += state.demand[first]
+        more += state.demand[first]
         first = state.successor[first]
-    return load <= state.limit
+    return _may_carry(state, slot, more)
+
+
+@inlined
+def _may_carry(state, slot, more):
+    """Return False if a route cannot carry so much more; True promises nothing. Moves do not break the capacity."""
+    if state.size[slot] == 0:
+        return True
+    return state.load[slot] + more <= state.carries[vehicle_of(state, slot), 0]
 
 
 @compiled
@@ -250,13 +254,13 @@ def _copy_back(state, count, node, until):
 
 
 @compiled
-def _copy_changed(state, count, slot, out_first, out_last, in_first, in_last, place, backward):
-    """Add to a plan a route without some stops in a row, and with others behind a stop ``place``."""
+def _copy_changed(state, count, slot, out_first, out_last, in_first, in_last, position, backward):
+    """Add to a plan a route without some stops in a row, and with others behind a stop ``position``."""
     before, node, waiting = np.uint32(0), state.first[slot], in_first != 0
     while True:
         if node != 0 and node == out_first:
             node = state.successor[out_last]
-        if waiting and before == place:
+        if waiting and before == position:
             waiting = False
             here, last = (in_last, in_first) if backward else (in_first, in_last)
             while True:
@@ -270,106 +274,3 @@ def _copy_changed(state, count, slot, out_first, out_last, in_first, in_last, pl
         state.plan[count] = node
         count += 1
         before, node = node, state.successor[node]
-
-
-@compiled
-def _carry_out(state, slot, middle, other, end):
-    """Make the first ``middle`` of a plan the route of a slot, and the rest that of another one, if that costs less.
-
-    There is no other slot where that is below 0.
-    """
-    if state.kind == GENERAL:
-        return ask(state, LAY, other, slot, middle, end, NOISE) > 0.0
-    before, after = _cost_of(state, slot), _planned_cost(state, 0, middle)
-    if other >= 0 and after < np.inf:
-        before += _cost_of(state, other)
-        after += _planned_cost(state, middle, end)
-    if not after < before - NOISE * abs(before):
-        return False
-    _lay(state, slot, 0, middle)
-    if other >= 0:
-        _lay(state, other, middle, end)
-    return True
-
-
-@compiled
-def _cost_of(state, slot):
-    """Return what the route of a slot costs."""
-    cost = state.length[slot] + state.vehicle_cost + overload(state, state.load[slot])
-    if state.kind == MEASURED:
-        cost = state.distance_cost * state.length[slot] + state.duration_cost * state.duration[slot]
-        cost += state.vehicle_cost
-    return cost
-
-
-@compiled
-def _planned_cost(state, begin, end):
-    """Return what part of a plan costs as a route; infinite if it is not allowed."""
-    if begin == end:
-        return 0.0
-    load, length, before = 0.0, 0.0, np.uint32(0)
-    for index in range(begin, end):
-        node = state.plan[index]
-        load += state.demand[node]
-        length += distance(state, before, node)
-        before = node
-    length += distance(state, before, 0)
-    if load > state.limit:
-        return np.inf
-    if state.kind == PLAIN:
-        return length + state.vehicle_cost
-    if state.kind == TIMED:
-        return length + state.vehicle_cost if _plan_is_on_time(state, begin, end) else np.inf
-    segment, before = segment_of(state, 0), np.uint32(0)
-    for index in range(begin, end):
-        node = state.plan[index]
-        segment = link(segment, travel_time(state, before, node), segment_of(state, node))
-        before = node
-    took, _, _ = link(segment, travel_time(state, before, 0), segment_of(state, 0))
-    if took == np.inf or took > state.max_duration or length > state.max_distance:
-        return np.inf
-    return state.distance_cost * length + state.duration_cost * took + state.vehicle_cost
-
-
-@compiled
-def _plan_is_on_time(state, begin, end):
-    now, before = state.earliest[0], np.uint32(0)
-    for index in range(begin, end):
-        node = state.plan[index]
-        now = max(state.earliest[node], now + travel_time(state, before, node))
-        if now > state.latest[node]:
-            return False
-        now += state.service[node]
-        before = node
-    return now + travel_time(state, before, 0) <= state.latest[0]
-
-
-@compiled
-def _lay(state, slot, begin, end):
-    """Make part of a plan the route of a slot."""
-    slot = np.uint32(slot)
-    save_slot(state, slot)
-    if state.size[slot] > 0:
-        state.n_routes -= 1
-        state.cost -= _cost_of(state, slot)
-    state.size[slot] = end - begin
-    state.first[slot] = state.plan[begin] if end > begin else np.uint32(0)
-    state.entry[slot] = distance(state, 0, state.first[slot])
-    load, length, before, arc = 0.0, state.entry[slot], np.uint32(0), state.entry[slot]
-    for index in range(begin, end):
-        node = state.plan[index]
-        following = state.plan[index + 1] if index + 1 < end else np.uint32(0)
-        leaves = distance(state, node, following)
-        chain(state, slot, before, node, following, leaves)
-        state.arriving[node] = arc
-        load += state.demand[node]
-        length += leaves
-        before, arc = node, leaves
-    state.load[slot] = load
-    state.length[slot] = length if end > begin else 0.0
-    state.dirty[slot] = 1
-    if state.kind == MEASURED:
-        renew(state, slot)
-    if end > begin:
-        state.n_routes += 1
-        state.cost += _cost_of(state, slot)

@@ -6,7 +6,7 @@ from neuralns.compiled.caching import inlined
 @inlined
 def add_to_list(state, request):
     """Put a request on the removal list."""
-    state.place[request] = state.n_removed
+    state.list_index[request] = state.n_removed
     state.removed[state.n_removed] = request
     state.n_removed += 1
 
@@ -19,6 +19,6 @@ def take_off_list(state, request):
     """
     state.n_removed -= 1
     last = state.removed[state.n_removed]
-    state.removed[state.place[request]] = last
+    state.removed[state.list_index[request]] = last
     state.removed[state.n_removed] = request
-    state.place[last] = state.place[request]
+    state.list_index[last] = state.list_index[request]

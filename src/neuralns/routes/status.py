@@ -14,7 +14,7 @@ status_type = StructType(
         "best": number,  # F of the best solution so far
         "candidate": number,  # F of the last candidate, accepted or not
         "threshold": number,  # the most that a candidate may cost to be accepted, drawn before the repair
-        "reach": number,  # candidates are not given up below this cost: a selector may want to know theirs
+        "finish_below": number,  # candidates are not given up below this cost: a selector may want to know theirs
         "temperature": number,  # of the acceptance rule
         "left": number,  # share of the budget left, from 1 to 0
         "gain": number,  # by how much the last pair of operators lowered F, 0 if its result was rejected
@@ -37,7 +37,7 @@ copy_status = field_copier(status_type, status_type.fields)
 def new_status() -> Struct:
     """Return the status of a run that has not begun."""
     return Struct(
-        status_type, start=0.0, current=0.0, best=0.0, candidate=0.0, threshold=math.inf, reach=-math.inf,
+        status_type, start=0.0, current=0.0, best=0.0, candidate=0.0, threshold=math.inf, finish_below=-math.inf,
         temperature=0.0, left=1.0, gain=0.0, acceptance=1.0, iteration=0, since_best=0, since_gain=0, quota=1, seed=0,
         ran=0, lowered=0, running=0,
     )  # fmt: skip

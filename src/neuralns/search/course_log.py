@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from neuralns.search.search import Progress
+from neuralns.search.division import parts_of
+from neuralns.search.progress import Progress
 from neuralns.search.setup import Setup
 
 LINES = 10
@@ -22,9 +23,11 @@ class CourseLog:
         first, instance = setup.initial, setup.instance
         self._name = instance.name
         self._told_share, self._told_time = 0.0, 0.0
+        parts = parts_of(setup, workers)
+        how = f"{workers} worker(s)" if parts == 1 else f"{workers} worker(s) that divide solutions in {parts}"
         _LOG.info(
-            "%s: %d customers, selector %s, portfolio %s, %d worker(s), start of cost %.10g, %d routes",
-            instance.name, instance.customers, setup.selector.name, setup.portfolio.name, workers, first.cost,
+            "%s: %d customers, selector %s, portfolio %s, %s, start of cost %.10g, %d routes",
+            instance.name, instance.customers, setup.selector.name, setup.portfolio.name, how, first.cost,
             len(first.routes),
         )  # fmt: skip
 

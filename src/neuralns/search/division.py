@@ -12,44 +12,72 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.compiled.failures import is_own
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.search.acceptance.annealing import DrawnAfterRepair, SimulatedAnnealing
-from neuralns.search.acceptance.constant import Always, HillClimbing
 from neuralns.search.setup import Setup
-from neuralns.search.supervision import has_own_functions
-from neuralns.selection.bandit import AlphaUCB, Thompson
-from neuralns.selection.by_time import GainBandit, TimedRoulette
-from neuralns.selection.constant import Constant
-from neuralns.selection.fixed import Fixed
-from neuralns.selection.roulette import Roulette
-from neuralns.selection.uniform import Uniform
 
 PART_CUSTOMERS, PART_ROUTES = 250, 32
 """Fewest customers and routes of a part, as the routes are at the start."""
-_LOCAL_RULES = (SimulatedAnnealing, DrawnAfterRepair, HillClimbing, Always)
-"""Acceptance rules that look at differences of costs alone."""
-_BLIND_SELECTORS = (Uniform, Fixed, Roulette, AlphaUCB, Thompson, Constant, GainBandit, TimedRoulette)
-"""Selectors that do not look at the routes."""
 
 Routes = Sequence[Sequence[int]]
 
 
 def parts_of(setup: Setup, workers: int) -> int:
     """Return in how many parts the solutions of a search on so many cores are divided; 1 where they are not."""
-    instance, stop = setup.instance, setup.stop
-    searched_whole = (
-        instance.general
-        or instance.prizes is not None
-        or setup.fewest_vehicles
-        or stop.no_improvement < np.inf
-        or setup.portfolio.uses_history
-        or not isinstance(setup.acceptance, _LOCAL_RULES)
-        or not isinstance(setup.selector, _BLIND_SELECTORS)
-        or has_own_functions(setup)
+    return 1 if problem_against(setup) or choice_against(setup) else _most_parts(setup, workers)
+
+
+def notice_of_whole(setup: Setup, workers: int) -> str | None:
+    """Return a sentence if workers search a solution whole which they would divide if other choices were made."""
+    choice = choice_against(setup)
+    if choice is None or problem_against(setup) is not None or _most_parts(setup, workers) == 1:
+        return None
+    return f"{choice}: each of the {workers} workers searches the whole solution, which they could divide otherwise."
+
+
+def problem_against(setup: Setup) -> str | None:
+    """Return what about the problem is against dividing solutions, if anything is."""
+    if setup.instance.general:
+        return "fleets, depots, shipments and the like are not divided"
+    if setup.instance.prizes is not None:
+        return "optional customers are not divided"
+    return "the fewest vehicles are those of the whole solution" if setup.fewest_vehicles else None
+
+
+def choice_against(setup: Setup) -> str | None:
+    """Return which choice is against dividing solutions, and why, if any is."""
+    selector, rule = setup.selector, setup.acceptance
+    if not setup.stop.is_local:
+        return "a limit without improvement, or a stopping rule of your own, looks at the whole solution"
+    for entry in setup.portfolio.operators:
+        if entry.uses_history:
+            return f"operator {entry.name!r} looks at the history of the whole solution"
+        if is_own(entry.function):
+            return f"operator {entry.name!r} may look at the whole solution"
+    if not rule.is_local or not _says_so(rule, "is_local", "threshold", "accepts"):
+        return f"acceptance rule {type(rule).__name__!r} does not say that it is local"
+    methods = "choose", "update", "control", "observe", "begin", "setting"
+    if selector.looks_at_routes or not _says_so(selector, "looks_at_routes", *methods):
+        return f"selector {selector.name!r} looks at the routes, or does not say that it looks at none"
+    return None
+
+
+def _says_so(rule: object, attribute: str, *methods: str) -> bool:
+    """Return whether an attribute is said by a class that also has the methods.
+
+    One that inherits what its base says, but has other methods, has said nothing.
+    """
+    order = type(rule).__mro__
+    said, *others = (
+        next((place for place, each in enumerate(order) if name in vars(each)), len(order))
+        for name in (attribute, *methods)
     )
-    if searched_whole:
-        return 1
+    return said <= min(others)
+
+
+def _most_parts(setup: Setup, workers: int) -> int:
+    """Return in how many parts solutions are divided where nothing is against it."""
     served = sum(map(len, setup.initial.routes))
     most = min(served // PART_CUSTOMERS, len(setup.initial.routes) // PART_ROUTES)
     return max(1, min(workers, most))

@@ -14,7 +14,7 @@ from neuralns.compiled.structs import StructType, number, number_table, numbers,
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
-from neuralns.routes.evaluate import count_missing, recompute, total_overload
+from neuralns.routes.evaluate import count_missing, recompute, total_excess
 from neuralns.routes.layout import state_type
 from neuralns.search.step import KINDS, STOPPING, step
 from neuralns.search.stopping import call_stops
@@ -163,12 +163,12 @@ def export_best(run, customers, starts, kinds):
 @compiled
 def _renew_price(state, first):
     """Make overloads dearer if routes have any, else cheaper: they come and go, and good routes lie on the border."""
-    total = total_overload(state)
-    price = state.overload_cost * PRICE_CHANGE if total > 0.0 else state.overload_cost / PRICE_CHANGE
-    price = min(max(price, first / PRICE_RANGE), first * PRICE_RANGE)
-    state.cost += (price - state.overload_cost) * total
-    state.overload_cost = price
-    state.status.current = state.cost
+    total = total_excess(state)
+    price = state.load_price * PRICE_CHANGE if total > 0.0 else state.load_price / PRICE_CHANGE
+    state.load_price = min(max(price, first / PRICE_RANGE), first * PRICE_RANGE)
+    if total > 0.0:
+        recompute(state)
+        state.status.current = state.cost
 
 
 _signature = types.int64(state_type, tables_type, run_type, types.int64)

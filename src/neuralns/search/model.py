@@ -77,6 +77,7 @@ class Shipment:
     delivery: Client
     amount: tuple[float, ...]
     name: str
+    max_ride: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,11 +278,13 @@ class Model:
         *,
         skills: Iterable[str] = (),
         name: str = "",
+        max_ride: float | None = None,
     ) -> Shipment:
         """Add goods that one vehicle takes from one place to another; each is a `Location` or a pair (x, y).
 
         Its stops, ``pickup`` and ``delivery`` of what is returned, are clients; results call them ``NAME pickup`` and
-        ``NAME delivery``. A shipment that is not required may be left out, which costs its prize.
+        ``NAME delivery``. A shipment that is not required may be left out, which costs its prize. ``max_ride`` is the
+        most time from the end of service at the pickup to the start of service at the delivery; any if left out.
         """
         what = _called("shipment", name, len(self.shipments))
         worth, needed = _prize(what, prize, required), _skills(what, skills)
@@ -311,6 +314,7 @@ class Model:
             stop("delivery", delivery_location, delivery_tw_early, delivery_tw_late, delivery_service_duration),
             _amounts(f"{what}: amount", amount),
             self._free_name("shipment", name),
+            None if max_ride is None else not_negative(f"{what}: longest ride", max_ride),
         )
         self._settle((f"{what}: amount", made.amount))
         self._take_name("shipment", name)
@@ -455,7 +459,7 @@ class Model:
             parts["deliveries"], parts["pickups"] = deliveries, pickups
         if self.shipments:
             parts["shipments"] = [
-                fleet.Shipment(number[each.pickup], number[each.delivery], each.amount or empty)
+                fleet.Shipment(number[each.pickup], number[each.delivery], each.amount or empty, each.max_ride)
                 for each in self.shipments
             ]
         # More than everything together fits a vehicle that takes any amount.

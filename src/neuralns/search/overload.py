@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 
 from neuralns.problem.limits import load_limit
-from neuralns.routes.evaluate import PLAIN
-from neuralns.routes.transfer import kind_of
-from neuralns.search.acceptance.annealing import SimulatedAnnealing
+from neuralns.routes.tables import profile_of_instance
 from neuralns.search.setup import Setup
-from neuralns.selection.uniform import Uniform
 
 OVERLOAD_SHARE = 0.1
 """How much more than the limit a vehicle may carry, as a share of it."""
@@ -29,15 +26,13 @@ def first_price(setup: Setup) -> float:
     mean = float(instance.demands[1 : instance.customers + 1].mean())
     keeps_limit = (
         setup.keeps_limit
-        or kind_of(instance) != PLAIN
+        or profile_of_instance(instance) != "plain"
         or instance.customers > MOST_CUSTOMERS
         or instance.vehicles is not None
         or instance.may_leave_out
         or setup.fewest_vehicles
         or len(setup.initial.unserved) > 0
-        or setup.portfolio.name != "plain"
-        or not isinstance(setup.selector, Uniform)
-        or not isinstance(setup.acceptance, SimulatedAnnealing)
+        or not (setup.portfolio.may_overload and setup.selector.may_overload and setup.acceptance.may_overload)
         or not 0 < load_limit(instance) < math.inf
         or mean <= 0
     )

@@ -34,7 +34,8 @@ from neuralns.routes.transfer import new_state
 from neuralns.search.division import Routes, divide, fleets, parts_of, put_together
 from neuralns.search.interrupt import interrupts_blocked
 from neuralns.search.pausing import Clock
-from neuralns.search.search import Progress, Search
+from neuralns.search.progress import Progress
+from neuralns.search.search import Search
 from neuralns.search.setup import Setup, prepare
 from neuralns.search.supervision import Supervised, functions_of
 

@@ -14,7 +14,7 @@ from neuralns import plot
 from neuralns.errors import InputError
 from neuralns.files import write_text
 from neuralns.problem.solution import Solution
-from neuralns.search.search import Progress
+from neuralns.search.progress import Progress
 
 
 @dataclass(repr=False)

@@ -19,7 +19,7 @@ from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.problem.values import one_number
-from neuralns.routes.fleet import compile_rules
+from neuralns.routes.tables import compile_rules
 from neuralns.routes.transfer import do_without_route, load_solution, new_state
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing

@@ -17,15 +17,17 @@ from neuralns.problem.bundled import read
 from neuralns.problem.instance import Instance
 from neuralns.problem.route_cost import RouteCost, RouteTotals
 from neuralns.problem.solution import Solution
-from neuralns.routes.transfer import charged_cost
+from neuralns.routes.bounds import charged_cost
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.course_log import CourseLog
+from neuralns.search.division import notice_of_whole
 from neuralns.search.interrupt import END, RETURN, Interrupts, check_on_sigterm
 from neuralns.search.parallel import MOST_WORKERS, run_in_parallel
 from neuralns.search.pausing import Clock
+from neuralns.search.progress import Progress
 from neuralns.search.result import OperatorUse, Result, Trace
-from neuralns.search.search import Progress, Search
+from neuralns.search.search import Search
 from neuralns.search.setup import Scale, Start, make_setup, portfolio_of, prepare, quotas_for
 from neuralns.search.stopping import MaxTime, Stop
 from neuralns.search.supervision import Supervised, has_own_functions, watch_start
@@ -207,6 +209,9 @@ def solve(
                 fewest_vehicles=fewest,
             ),
         )
+        notice = notice_of_whole(setup, workers)
+        if notice is not None:
+            warnings.warn(notice, InputWarning, stacklevel=2)
         trace = Trace(operators.names)
         listeners: tuple[Callback, ...] = (CourseLog(setup, workers), *callbacks)
         wishes: list[bool] = []

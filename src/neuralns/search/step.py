@@ -1,7 +1,8 @@
 """One iteration of ALNS, the only one there is: select, destroy, repair, improve, accept or undo, note the outcome.
 
 It comes in two halves, because agents outside the compiled world choose the repair operator when they have seen what
-the destroy operator left. Search, lanes, baselines and training are made of them.
+the destroy operator left. Search, lanes, baselines and training are made of them, and they of the parts of a pair (see
+`operators.pair`), which simulations without acceptance and start solutions share.
 """
 
 from __future__ import annotations
@@ -14,13 +15,11 @@ import numpy as np
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.clock import ticks
 from neuralns.compiled.random import random
-from neuralns.operators.contract import FINE, NO_THRESHOLD, WRONG_IMPROVE, apply_destroy, apply_improve, apply_repair
+from neuralns.operators.contract import FINE, NO_THRESHOLD, WRONG_IMPROVE, apply_improve
+from neuralns.operators.pair import begin_pair, end_pair, keep, settle
 from neuralns.operators.portfolio import Portfolio
-from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank, undo
-from neuralns.routes.evaluate import GENERAL, PLAIN, ask, hopeless, is_on_time, total_overload
-from neuralns.routes.general import SETTLE, TIDY
-from neuralns.routes.history import remember
-from neuralns.routes.journal import checkpoint
+from neuralns.routes.edits import undo
+from neuralns.routes.evaluate import PLAIN, all_feasible, hopeless, is_on_time, prepare
 from neuralns.routes.moves import touch
 from neuralns.search.acceptance.rule import draw_threshold, is_accepted
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR, call_choose, call_update
@@ -37,12 +36,8 @@ RECENT = 0.01
 @inlined
 def begin_step(state, tables, destroy, quota):
     """Remove customers by a destroy operator; return a code of `contract`."""
-    # Nobody is left to remove where all are in the bank.
-    quota = min(quota, state.present)
-    state.status.quota = quota
-    checkpoint(state)
     state.status.running = DESTROYING + KINDS * destroy
-    return apply_destroy(state, tables, destroy, quota)
+    return begin_pair(state, tables, destroy, quota)
 
 
 @inlined
@@ -51,23 +46,20 @@ def end_step(state, tables, repair, accepts):
 
     Returns a code of `contract` and the outcome.
     """
-    if state.kind == GENERAL:
-        ask(state, TIDY, 0)
+    prepare(state)
     state.status.running = ACCEPTING
     state.status.threshold = draw_threshold(state, accepts)
     if np.isnan(state.status.threshold):
         return NO_THRESHOLD, REJECTED
-    if state.n_bank > 0:
-        take_from_bank(state)
     state.status.running = REPAIRING + KINDS * repair
-    code = apply_repair(state, tables, repair)
+    code = end_pair(state, tables, repair)
     if code != FINE:
         return code, REJECTED
     if tables.n_improves > 0:
         code = _improve(state, tables)
         if code != FINE:
             return code, REJECTED
-    return FINE, _settle(state, accepts)
+    return FINE, _decide(state, accepts)
 
 
 @compiled
@@ -98,27 +90,21 @@ def _improve(state, tables):
 
 
 @inlined
-def _settle(state, accepts):
+def _decide(state, accepts):
     """Accept the routes or undo them, and bring the status up to date; return the outcome."""
     status = state.status
     given_up = state.n_removed > 0 and hopeless(state)
     if not given_up:
-        if state.kind == GENERAL:
-            given_up = ask(state, SETTLE, 0) > 0.0
-        if state.n_removed > 0 or len(state.group_count) > 0:
-            charge_for_removed(state)
-        remember(state)
+        given_up = settle(state)
     candidate, current, best = state.cost, status.current, status.best
     noise = NOISE * abs(current)
     status.candidate = candidate
     outcome, gain = REJECTED, 0.0
     status.running = ACCEPTING
     if not given_up and is_accepted(state, accepts, candidate) and (state.kind == PLAIN or _on_time(state)):
-        if state.n_bank > 0 or state.n_removed > 0:
-            bank_removed(state)
-        close_empty_routes(state)
+        keep(state)
         outcome = BETTER if candidate < current - noise else ACCEPTED
-        if candidate < best - noise and (state.most_load == state.limit or total_overload(state) == 0.0):
+        if candidate < best - noise and (state.soft == 0 or all_feasible(state)):
             outcome = BEST
         status.current = candidate
         gain = current - candidate
@@ -161,9 +147,12 @@ def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, r
 
 @compiled
 def _on_time(state):
-    """Return whether the routes that changed keep windows and limits: a removal can make a route late if detours save
-    time.
+    """Return whether the routes that changed are feasible: a removal can make a route late if detours save time.
+
+    Where violations have a price they need not be.
     """
+    if state.soft != 0:
+        return True
     for index in range(state.n_saved_slots):
         if not is_on_time(state, state.saved_slot[index]):
             return False

@@ -74,6 +74,11 @@ class Stop:
             if what != "time limit" and math.isfinite(value) and value != int(value):
                 raise InputError(f"{what} {value} must be whole.")
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the limits mean the same where each of several searches has a part of the routes."""
+        return math.isinf(self.no_improvement) and not self.rules
+
     def __or__(self, other: Stop) -> Stop:
         return Stop(
             min(self.time, other.time),

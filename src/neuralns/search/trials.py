@@ -13,7 +13,7 @@ import numpy as np
 from neuralns.operators.portfolio import Portfolio
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.transfer import charged_cost
+from neuralns.routes.bounds import charged_cost
 from neuralns.search.acceptance.rule import Acceptance
 from neuralns.search.interrupt import Interrupts
 from neuralns.search.search import Search

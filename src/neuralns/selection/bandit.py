@@ -35,6 +35,7 @@ class AlphaUCB(Selector):
     name: str = "ucb"
 
     adapts: ClassVar[bool] = True
+    looks_at_routes: ClassVar[bool] = False
     fields: ClassVar = {
         "n_destroys": whole,
         "n_repairs": whole,
@@ -103,6 +104,7 @@ class Thompson(Selector):
     name: str = "thompson"
 
     adapts: ClassVar[bool] = True
+    looks_at_routes: ClassVar[bool] = False
     fields: ClassVar = {
         "n_destroys": whole,
         "n_repairs": whole,

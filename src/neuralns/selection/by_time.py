@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +36,8 @@ class GainBandit(Controller):
     fade: float = 0.95
     power: float = 2.0
     name: str = "gain"
+
+    looks_at_routes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for label, value in (("explore", self.explore), ("fade", self.fade)):
@@ -86,6 +89,8 @@ class TimedRoulette(Controller):
     scores: tuple[float, float, float] = (33.0, 13.0, 9.0)
     reaction: float = 0.1
     name: str = "timed-roulette"
+
+    looks_at_routes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         best, better, accepted = self.scores

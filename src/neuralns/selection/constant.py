@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from neuralns.errors import InputError
 from neuralns.files import write_text
 from neuralns.operators.portfolio import Portfolio, make_portfolio
 from neuralns.problem.formats.text import read_text
-from neuralns.selection.controller import DecidesOnce, Setting, View
+from neuralns.selection.controller import Controller, Setting, View
 from neuralns.selection.dials import Dials
 
 SUFFIX = ".setting"
@@ -24,7 +24,7 @@ SUFFIX = ".setting"
 
 
 @dataclass(frozen=True)
-class Constant(DecidesOnce):
+class Constant(Controller):
     """Dials of a portfolio, turned once and for all (see `Dials`).
 
     Parameters
@@ -42,6 +42,8 @@ class Constant(DecidesOnce):
     name: str = "constant"
     instances: tuple[str, ...] = ()
 
+    looks_at_routes: ClassVar[bool] = False
+
     def made_for(self) -> tuple[str, ...]:
         return self.portfolio.names
 
@@ -56,9 +58,23 @@ class Constant(DecidesOnce):
             )
         return super().start(portfolio, customers)
 
-    def setting(self, view: View) -> Setting:
-        """Return what it sets."""
-        return Dials(self.portfolio).setting_of(view, self.row)
+    def begin(self) -> Controller:
+        return _Deciding(self)
+
+
+class _Deciding(Controller):
+    """The same in a search: it sets all when that begins, and has nothing to say after that."""
+
+    def __init__(self, rule: Constant) -> None:
+        self.name = rule.name
+        self._rule = rule
+        self._decided = False
+
+    def control(self, view: View) -> Setting | None:
+        if self._decided:
+            return None
+        self._decided = True
+        return Dials(self._rule.portfolio).setting_of(view, self._rule.row)
 
 
 def read_setting(path: str | os.PathLike[str]) -> Constant:

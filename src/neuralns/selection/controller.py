@@ -162,35 +162,6 @@ class Controller(Selector):
         return memory.pair // memory.n_repairs
 
 
-class DecidesOnce(Controller):
-    """A controller that sets all when a search begins, and has nothing to say after that.
-
-    One of this kind gives the method `setting` in place of `control`.
-    """
-
-    def setting(self, view: View) -> Setting:
-        """Return what to set for a search that begins."""
-        raise NotImplementedError
-
-    def begin(self) -> Controller:
-        return _Deciding(self)
-
-
-class _Deciding(Controller):
-    """The same in a search."""
-
-    def __init__(self, rule: DecidesOnce) -> None:
-        self.name = rule.name
-        self._rule = rule
-        self._decided = False
-
-    def control(self, view: View) -> Setting | None:
-        if self._decided:
-            return None
-        self._decided = True
-        return self._rule.setting(view)
-
-
 def set_weights(memory: Struct, weights: Floats) -> None:
     """Have pairs drawn in proportion to weights; no random number is drawn where only one has any."""
     sums = np.cumsum(weights, dtype=np.float64)

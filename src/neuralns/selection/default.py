@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
+from neuralns.selection.instance_features import variant_of
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.policy_file import bundled_policies, mark_of, read_policy
 from neuralns.selection.selector import Selector
-from neuralns.selection.traits import kind_of
 from neuralns.selection.uniform import Uniform
 
 AUTO = "auto"
@@ -47,8 +47,7 @@ def default_selector(instance: Instance, seconds: float) -> Selector:
 def covers(card: Mapping[str, Any], instance: Instance, seconds: float, tried: Tried) -> bool:
     """Return whether a controller is for such an instance and time, by its card and by what it was tried on.
 
-    The card's entry ``for`` has kinds of instances (see `kind_of`), and the fewest and most customers, and seconds for
-    each.
+    The card's entry ``for`` has variants (see `variant_of`), and the fewest and most customers, and seconds for each.
     """
     meant = card.get("for")
     if meant is None:
@@ -58,7 +57,7 @@ def covers(card: Mapping[str, Any], instance: Instance, seconds: float, tried: T
         meant["customers"][0] <= customers <= tried.customers
         and meant["seconds_per_customer"][0] <= seconds / customers <= tried.each
         and tried.seconds[0] <= seconds <= tried.seconds[1]
-        and kind_of(instance) in meant["kinds"]
+        and variant_of(instance) in meant["kinds"]
     )
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from neuralns.errors import OperatorError
 from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import Operator
 from neuralns.selection.controller import Setting, View
@@ -18,8 +19,8 @@ from neuralns.selection.selector import MOST_REMOVED
 Floats = npt.NDArray[np.float64]
 
 SCALE, START, END = "scale", "start heat", "end heat"
-FACTORS = {"longest": "length of strings", "rate": "rate of blinks"}
-"""Parameters of operators that one dial turns for all operators that have them."""
+SPREADS = {SCALE: 0.4, START: 0.7, END: 0.6}
+"""How far settings are drawn from the centre, in standard deviations; dials of parameters say so themselves."""
 LEAST_SHARE = 0.005
 """An improve operator that would be applied in a smaller share of the steps is left out."""
 FURTHEST = math.log(30.0)
@@ -34,8 +35,8 @@ class Dials:
     an operator's name    x: its weight is e^x, none if that is below 1/30 of another one's; of an improve operator, e^x
                           times its share of the steps
     ``scale``             the most customers to remove, e^x times the default
-    ``length of strings`` e^x times the parameter ``longest`` of all that have it
-    ``rate of blinks``    e^x times the parameter ``rate``
+    a declared dial       e^x times the parameters of all operators that declare it (see `operators.dial`), such as
+                          ``length of strings`` and ``rate of blinks``; these dials are sorted by name
     ``start heat``        e^x times the temperature at the start
     ``end heat``          e^x times that at the end
     ====================  =============================================================================================
@@ -46,9 +47,25 @@ class Dials:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the dials, in order."""
-        known = {parameter for entry in self.portfolio.operators for parameter, _ in entry.parameters}
-        factors = [name for parameter, name in FACTORS.items() if parameter in known]
-        return *self.portfolio.names, SCALE, *factors, START, END
+        return *self.portfolio.names, *self._others
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """How far each dial that is not of an operator is drawn from the centre, in standard deviations."""
+        return np.array(list(self._others.values()))
+
+    @cached_property
+    def _others(self) -> Mapping[str, float]:
+        """Names and spreads of the dials that are not of operators."""
+        declared = {dial for entry in self.portfolio.operators for _, dial in entry.dials}
+        factors = {dial.name: dial.spread for dial in declared}
+        taken = [*self.portfolio.names, *SPREADS]
+        for name in sorted(dial.name for dial in declared):
+            taken.append(name)
+            if taken.count(name) > 1:
+                raise OperatorError(f"dial {name!r} is declared with several spreads, or is the name of another dial.")
+        ordered = [SCALE, *sorted(factors), START, END]
+        return {name: {**SPREADS, **factors}[name] for name in ordered}
 
     def row(self, values: Mapping[str, float]) -> Floats:
         """Return the row in which the dials named are turned so, all others at 0."""
@@ -89,9 +106,9 @@ class Dials:
         weights = weights_by(turned[:destroys]), weights_by(turned[destroys : destroys + repairs])
         parameters = {}
         for entry in portfolio.operators:
-            for name, default in entry.parameters:
-                if name in FACTORS:
-                    parameters[entry.name, name] = default * math.exp(value[FACTORS[name]])
+            defaults = dict(entry.parameters)
+            for name, dial in entry.dials:
+                parameters[entry.name, name] = defaults[name] * math.exp(value[dial.name])
         for entry in portfolio.improves:
             share = min(1.0, entry.share * math.exp(value[entry.name]))
             parameters[entry.name, "share"] = share if share >= LEAST_SHARE else 0.0

@@ -143,7 +143,7 @@ import numpy as np
 from neuralns.compiled.caching import compiled
 from neuralns.errors import InputError
 from neuralns.problem.instance import Instance
-from neuralns.routes.evaluate import PLAIN, beside, distance, removal, renew, travel_time
+from neuralns.routes.evaluate import beside, distance, removal, renew, travel_time
 from neuralns.routes.history import seen_cost
 
 _STATIC = ("x", "y", "demand", "depot")
@@ -267,7 +267,7 @@ def _times(state, before, node, left):
     arrival = left + travel_time(state, before, node)
     start = max(arrival, state.earliest[node])
     # Where nobody can be late, the state keeps no times.
-    slack = 1.0 if state.kind == PLAIN else _share(state, state.late[node] - start)
+    slack = 1.0 if state.timed == 0 else _share(state, state.latest_start[node] - start)
     since = _share(state, start - state.earliest[0])
     return since, _share(state, start - arrival), slack, start + state.service[node]
 
@@ -351,7 +351,7 @@ def write_static(state, kind, out, base):
             place = base + node * width
             out[place] = (state.x[node] - state.x[0]) / state.unit
             out[place + 1] = (state.y[node] - state.y[0]) / state.unit
-            out[place + 2] = state.demand[node] / state.limit
+            out[place + 2] = state.demand[node] / state.capacity
             out[place + 3] = distance(state, 0, node) / state.unit
             if kind == _WINDOWS:
                 out[place + _OPENS] = _opens(state, node)
@@ -389,7 +389,7 @@ def write_dynamic(state, kind, out, base):
         size = state.size[slot]
         if size == 0:
             continue
-        load = state.load[slot] / state.limit
+        load = state.load[slot] / state.capacity
         length = state.length[slot] * per_length
         share = size / (size + state.status.quota)
         step = 1.0 / (size + 1)
@@ -431,7 +431,7 @@ def _clear(out, place, width):
 @compiled
 def _write_times(state, slot, out, base):
     """Write when the customers of a route are served."""
-    if state.kind != PLAIN:
+    if state.timed != 0:
         renew(state, slot)
     before, node, left = np.uint32(0), state.first[slot], state.earliest[0]
     while node != 0:
@@ -496,10 +496,10 @@ def write_globals(state, kind, phase, out, base):
     out[base + G_LONGEST] = longest / unit
     out[base + G_SPREAD_LENGTH] = np.sqrt(max(0.0, squares / count - mean * mean)) / unit
     out[base + G_SMALLEST_LENGTH] = state.length[smallest_slot] / unit if any_route else 0.0
-    out[base + G_LEAST_LOAD] = least_load / state.limit if any_route else 0.0
-    out[base + G_MEAN_LOAD] = mean_load / state.limit
-    out[base + G_MOST_LOAD] = most_load / state.limit
-    out[base + G_SPREAD_LOAD] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.limit
+    out[base + G_LEAST_LOAD] = least_load / state.capacity if any_route else 0.0
+    out[base + G_MEAN_LOAD] = mean_load / state.capacity
+    out[base + G_MOST_LOAD] = most_load / state.capacity
+    out[base + G_SPREAD_LOAD] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.capacity
     out[base + G_FITTING] = fitting / count
     out[base + G_ARC] = total / _arcs(state) / arc
     demand, depot = 0.0, 0.0
@@ -511,7 +511,7 @@ def write_globals(state, kind, phase, out, base):
         left, right = min(left, state.x[node]), max(right, state.x[node])
         low, high = min(low, state.y[node]), max(high, state.y[node])
     waiting = state.n_removed > 0
-    out[base + G_WAITING] = demand / state.limit
+    out[base + G_WAITING] = demand / state.capacity
     out[base + G_WAITING_DEPOT] = depot / state.n_removed / state.unit if waiting else 0.0
     out[base + G_WAITING_BOX] = (right - left + high - low) / (4.0 * state.unit) if waiting else 0.0
     out[base + G_SAVED] = (state.saved_cost - state.cost) / max(state.status.start, 1e-300) if waiting else 0.0
@@ -649,7 +649,7 @@ def _write_global_times(state, quota, out, base):
         slot = state.active[index]
         if state.size[slot] == 0:
             continue
-        if state.kind != PLAIN:
+        if state.timed != 0:
             renew(state, slot)
         before, node, left, least = np.uint32(0), state.first[slot], state.earliest[0], 1.0
         while node != 0:

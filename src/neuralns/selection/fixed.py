@@ -20,6 +20,7 @@ class Fixed(Selector):
     destroy: str
     repair: str
 
+    looks_at_routes: ClassVar[bool] = False
     fields: ClassVar = {"pair": wholes}
 
     @property

@@ -82,6 +82,11 @@ class PythonSelector(Controller):
         if self.every < 1:
             raise InputError(f"a selector asked every {self.every} iterations cannot work; at least 1 is needed.")
 
+    @property
+    def looks_at_routes(self) -> bool:  # type: ignore[override]
+        """As the chooser says; if it says nothing, it may go by the costs that it is told."""
+        return bool(getattr(self.chooser, "looks_at_routes", True))
+
     def control(self, view: View) -> Setting:
         names = [tuple(entry.name for entry in part) for part in (view.portfolio.destroys, view.portfolio.repairs)]
         answer = self.chooser.choose(

@@ -110,7 +110,7 @@ def _begin(memory, state):
     if status.current >= state.unserved_cost:
         # The penalty of somebody left out says nothing about arcs.
         memory.unit = 0.0
-    status.reach = status.current + memory.upper * memory.unit
+    status.finish_below = status.current + memory.upper * memory.unit
 
 
 @compiled

@@ -15,11 +15,11 @@ from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_na
 from neuralns.problem.instance import Instance
 from neuralns.selection.controller import Controller, View, check_operators
 from neuralns.selection.dials import Dials
+from neuralns.selection.instance_features import NAMES, instance_features_of, variant_of
 from neuralns.selection.policy_file import Policy
 from neuralns.selection.response import REACH, Response, centre_of
-from neuralns.selection.signs import SIGNS
+from neuralns.selection.search_features import SIGNS
 from neuralns.selection.staged import STAGES, Staged
-from neuralns.selection.traits import NAMES, kind_of, traits_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -99,7 +99,7 @@ class LearnedController(Controller):
         meant = self.policy.card.get("for")
         if meant is None:
             return []
-        kind, kinds, (least, most) = kind_of(instance), meant["kinds"], meant["customers"]
+        kind, kinds, (least, most) = variant_of(instance), meant["kinds"], meant["customers"]
         found = []
         if kind not in kinds:
             found.append(f"it was trained on other kinds of instances ({', '.join(kinds)}) than this one ({kind})")
@@ -125,7 +125,7 @@ class _Deciding:
 
     def __call__(self, stage: int, signs: Floats, view: View) -> Floats:
         if self._traits is None:
-            self._traits = traits_of(view.instance, view.solution(), view.horizon)
+            self._traits = instance_features_of(view.instance, view.solution(), view.horizon)
         default = self._response.dials.like(portfolio_named(strongest_for(view.instance)))
         return self._response.best_row(centre_of(self._response.dials, default), self._traits, stage, signs)
 

@@ -31,6 +31,7 @@ class LearnedRoulette(Selector):
     weights: tuple[float, ...]
     name: str = "lrw"
 
+    looks_at_routes: ClassVar[bool] = False
     fields: ClassVar = {"n_destroys": whole, "n_repairs": whole, "weights": numbers}
 
     @property

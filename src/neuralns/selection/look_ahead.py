@@ -36,12 +36,10 @@ from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import seed_generator
 from neuralns.compiled.structs import Struct, whole, wholes
 from neuralns.errors import InputError
-from neuralns.operators.contract import FINE, apply_destroy, apply_repair
+from neuralns.operators.contract import FINE
+from neuralns.operators.pair import keep_pair
 from neuralns.operators.portfolio import Portfolio, tables_type
 from neuralns.problem.instance import Instance
-from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank
-from neuralns.routes.history import remember
-from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import state_type
 from neuralns.routes.transfer import copy_routes, new_state
 from neuralns.selection.dense import pack_layers
@@ -149,33 +147,12 @@ def probes_of(policy: Policy, name: str) -> Probes:
 
 
 @compiled
-def keep_pair(state, tables, pair, quota):
-    """Apply a pair of operators to complete routes and keep what it gives; return a code of `contract`."""
-    checkpoint(state)
-    code = apply_destroy(state, tables, pair // tables.n_repairs, min(quota, state.present))
-    if code != FINE:
-        return code
-    if state.n_bank > 0:
-        take_from_bank(state)
-    code = apply_repair(state, tables, pair % tables.n_repairs)
-    if code != FINE:
-        return code
-    if state.n_removed > 0:
-        charge_for_removed(state)
-    remember(state)
-    if state.n_bank > 0 or state.n_removed > 0:
-        bank_removed(state)
-    close_empty_routes(state)
-    return FINE
-
-
-@compiled
 def _follow(copy, tables, pair, left, quota, exact):
     """Repeat a pair; return after how many F last fell, or less a code of `contract`, where one was broken."""
     used = 0
     for number in range(left):
         before = copy.cost
-        code = keep_pair(copy, tables, pair, quota)
+        code = keep_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota)
         if code != FINE:
             return -code
         if copy.cost < before:
@@ -201,9 +178,10 @@ def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, lef
                 copy_routes(state, copy)
                 pairs = left
                 if first >= 0 and pairs > 0:
-                    code = keep_pair(copy, tables, firsts[first], quota)
+                    pair = firsts[first]
+                    code = keep_pair(copy, tables, pair // tables.n_repairs, pair % tables.n_repairs, quota)
                     if code != FINE:
-                        return code, firsts[first]
+                        return code, pair
                     pairs -= 1
                 out[place] = (state.cost - copy.cost) / start
                 out[place + 1] = (state.n_routes - copy.n_routes) / root

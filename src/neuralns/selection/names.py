@@ -35,8 +35,6 @@ from neuralns.selection.bandit import AlphaUCB, Thompson
 from neuralns.selection.by_time import GainBandit, TimedRoulette
 from neuralns.selection.constant import SUFFIX, read_setting
 from neuralns.selection.default import AUTO
-from neuralns.selection.dr_alns import NETWORK as DR_ALNS
-from neuralns.selection.dr_alns import DrAlns
 from neuralns.selection.fixed import Fixed
 from neuralns.selection.intensity import Intensity
 from neuralns.selection.learned_controller import NETWORK, LearnedController
@@ -184,16 +182,14 @@ def split_names(text: str) -> list[str]:
 def selector_from(policy: Policy, name: str, temperature: float | None = None, every: int = 1) -> Selector:
     """Return the selector that a policy describes.
 
-    No controller keeps a choice for some iterations; a learned one has no temperature but 0, as it sets what is best.
+    A controller keeps no choice for some iterations, and has no temperature but 0, as it sets what is best.
     """
     if policy.network == "lrw":
         return learned_roulette(policy, name)
-    if policy.network in (NETWORK, DR_ALNS) and every != 1:
-        raise InputError(f"{name}: is a controller, which decides between segments, not every {every} iterations.")
     if policy.network == NETWORK:
+        if every != 1:
+            raise InputError(f"{name}: is a controller, which decides between segments, not every {every} iterations.")
         if temperature:
             raise InputError(f"{name}: is a controller, which has no temperature; leave {temperature:g} out.")
         return LearnedController(policy, name)
-    if policy.network == DR_ALNS:
-        return DrAlns(policy, name, 1.0 if temperature is None else temperature)
     return policy_selector(policy, DEFAULT_TEMPERATURE if temperature is None else temperature, name, every)

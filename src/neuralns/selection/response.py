@@ -7,6 +7,7 @@ The cost of the routes found, in per cent of what other settings find on the sam
 a sum over the stages p of the run, which take shares l_p of it, and over the dials k, whose values v are counted from a
 centre, in spreads. Factors a and b are linear in the traits of the instance and, from the second stage on, in the signs
 that the search has shown. So the best setting is known in closed form, and what each number contributed can be told.
+Here it is decided by a surface; `response_fit` fits one.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.selection.dials import END, FACTORS, FURTHEST, SCALE, START, Dials
-from neuralns.selection.staged import LENGTHS
+from neuralns.selection.dials import FURTHEST, Dials
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,20 +26,12 @@ RARE = -2.5
 """Centre of the dial of an operator that the default leaves out: it is drawn, but seldom."""
 SELDOM = 0.04
 """Share of the steps, likewise, of an improve operator that the default leaves out."""
-SPREADS = {SCALE: 0.4, FACTORS["longest"]: 0.45, FACTORS["rate"]: 0.6, START: 0.7, END: 0.6}
-"""How far settings are drawn from the centre, in standard deviations; of operators see `spread_of`."""
 REACH = 1.3
 """How far from the centre a setting is chosen at most, in spreads."""
 FURTHER = 2.0
 """The same of a surface that begins from another one: its runs are drawn around what that one took for best."""
 LEAST_CURVATURE = 0.025
 """Squares count as at least so much, in per cent: what looks straight bends further out."""
-TRAITS_SIZE, SIGNS_SIZE = 0.2, 0.1
-"""Size of products of dials and traits, or signs, before the fit: the smaller, the less it makes of them."""
-FROM_PRIOR = (1e4, 3e4, 1e5, 1e6)
-"""Penalties, beyond the others, of departing from a prior: the last leaves it as it is, or nearly."""
-FARTHEST = 2.0
-"""Costs count as no further than so many per cent from the mean of the instance."""
 CLIP = 2.5
 """Traits and signs count as no further than so many standard deviations from their mean."""
 
@@ -60,7 +52,7 @@ def spread_of(dials: Dials) -> Floats:
     """Return how far each dial is drawn from the centre."""
     destroys, repairs, improves, _ = dials.sizes
     operators = [1.0] * (destroys + repairs) + [1.5] * improves
-    return np.array([*operators, *(SPREADS[name] for name in dials.names[len(operators) :])])
+    return np.array([*operators, *dials.spreads])
 
 
 def standardised(values: npt.ArrayLike, mean: Floats, spread: Floats) -> Floats:
@@ -114,104 +106,3 @@ class Response:
         straight, square = self.effects(traits, stage, signs).reshape(2, -1)
         best = np.clip(-straight / (2.0 * np.maximum(square, LEAST_CURVATURE)), -self.reach, self.reach)
         return np.asarray(centre + spread_of(self.dials) * best)
-
-
-@dataclass(frozen=True)
-class Runs:
-    """What a surface is fitted to, a row for each run; ``groups`` says which are of one instance, time and seed.
-
-    ``values`` are dials in spreads from the centre, in each stage; ``signs`` those of each stage after the first.
-    ``instances`` says which groups are of one instance; where it is left out, each is of another.
-    """
-
-    values: Floats
-    traits: Floats
-    signs: Floats
-    costs: Floats
-    groups: npt.NDArray[np.int64]
-    instances: npt.NDArray[np.int64] | None = None
-
-    @property
-    def apart(self) -> npt.NDArray[np.int64]:
-        """Numbers of what is left out together when a fit is judged: instances, or groups if all are of one."""
-        return self.groups if self.instances is None or self.instances.max() == 0 else self.instances
-
-
-def fit_response(
-    dials: Dials,
-    runs: Runs,
-    penalties: tuple[float, ...] = (10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0),
-    folds: int = 5,
-    prior: Response | None = None,
-) -> tuple[Response, float]:
-    """Fit a response surface to runs by ridge regression; return it and the share of the variance that it foretells.
-
-    Only differences between runs of one group count. The penalty is the one of ``penalties`` that foretells best the
-    instances left out in turn. It is on factors, or on how far they are from those of a ``prior``, of the same dials,
-    whose reach it keeps.
-    """
-    if prior is None:
-        traits_mean, traits_spread = runs.traits.mean(axis=0), np.maximum(runs.traits.std(axis=0), 0.05)
-        signs_mean, signs_spread = runs.signs.mean(axis=0), np.maximum(runs.signs.std(axis=0), 0.05)
-    else:
-        traits_mean, traits_spread = prior.traits_mean, prior.traits_spread
-        signs_mean, signs_spread = prior.signs_mean, prior.signs_spread
-    traits = standardised(runs.traits, traits_mean, traits_spread)
-    signs = standardised(runs.signs, signs_mean, signs_spread)
-    stages = np.concatenate([runs.values, runs.values**2], axis=2) * np.array(LENGTHS)[:, None]
-    plain = stages.sum(axis=1)
-    parts = [plain, *(TRAITS_SIZE * plain * traits[:, [k]] for k in range(traits.shape[1]))]
-    for stage in range(1, len(LENGTHS)):
-        parts += [SIGNS_SIZE * stages[:, stage] * signs[:, stage - 1, [k]] for k in range(signs.shape[2])]
-    design = np.concatenate(parts, axis=1)
-    counts = np.bincount(runs.groups)
-    outcome = 100.0 * np.log(runs.costs)
-    outcome -= (np.bincount(runs.groups, outcome) / counts)[runs.groups]
-    outcome = np.clip(outcome, -FARTHEST, FARTHEST)
-    sums = np.zeros((len(counts), design.shape[1]))
-    np.add.at(sums, runs.groups, design)
-    design -= (sums / counts[:, None])[runs.groups]
-    width, many = plain.shape[1], traits.shape[1]
-    sizes = np.ones((design.shape[1] // width, 1))
-    sizes[1 : 1 + many], sizes[1 + many :] = TRAITS_SIZE, SIGNS_SIZE
-    known = np.zeros(design.shape[1])
-    if prior is not None:
-        known = (np.concatenate([prior.factors.T, prior.signs.transpose(0, 2, 1).reshape(-1, width)]) / sizes).ravel()
-        penalties = (*penalties, *FROM_PRIOR)
-    factors, share = _ridge(design, outcome, known, runs.apart, penalties, folds)
-    table = factors.reshape(-1, width) * sizes
-    later = table[1 + many :].reshape(len(LENGTHS) - 1, signs.shape[2], width).transpose(0, 2, 1)
-    means = traits_mean, traits_spread, signs_mean, signs_spread
-    reach = REACH if prior is None else prior.reach
-    return Response(dials, table[: 1 + many].T.copy(), later.copy(), *means, reach), share
-
-
-def _ridge(
-    design: Floats,
-    outcome: Floats,
-    known: Floats,
-    apart: npt.NDArray[np.int64],
-    penalties: tuple[float, ...],
-    folds: int,
-) -> tuple[Floats, float]:
-    """Return the factors of ridge regression, and the share of the variance that they foretell of what is left out.
-
-    Penalties are on how far factors are from known ones.
-    """
-    total = float((outcome**2).sum())
-    outcome = outcome - design @ known
-    fold = np.random.default_rng(0).permutation(int(apart.max()) + 1)[apart] % folds
-    grams = [design[fold == part].T @ design[fold == part] for part in range(folds)]
-    targets = [design[fold == part].T @ outcome[fold == part] for part in range(folds)]
-    whole, target = sum(grams), sum(targets)
-    best, least = penalties[-1], math.inf
-    for penalty in penalties:
-        ridge = penalty * np.eye(design.shape[1])
-        error = 0.0
-        for part in range(folds):
-            found = np.linalg.solve(whole - grams[part] + ridge, target - targets[part])
-            error += float(((outcome - design @ found)[fold == part] ** 2).sum())
-        if error < least:
-            best, least = penalty, error
-    factors = np.linalg.solve(whole + best * np.eye(design.shape[1]), target)
-    return known + factors, 1.0 - least / total if total > 0 else 0.0

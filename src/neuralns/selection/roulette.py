@@ -47,6 +47,7 @@ class Roulette(Selector):
     learned: Mapping[str, float] | None = None
 
     adapts: ClassVar[bool] = True
+    looks_at_routes: ClassVar[bool] = False
     fields: ClassVar = {
         "n_destroys": whole,
         "n_repairs": whole,

@@ -64,6 +64,11 @@ class Selector:
         Whether it tries operators on a copy of the routes; then `start` is told the instance as well.
     uses_history
         Whether it reads ``state.history``.
+    looks_at_routes
+        Whether it looks at the routes of the whole solution, or at what they cost. If not, several workers may divide
+        a large solution among them; the search of each then has a part of the routes and of the cost.
+    may_overload
+        Whether it was tried where vehicles may carry too much for a while.
     """
 
     name: str = "own"
@@ -72,6 +77,8 @@ class Selector:
     adapts: ClassVar[bool] = False
     sets_scale: ClassVar[bool] = False
     simulates: ClassVar[bool] = False
+    looks_at_routes: ClassVar[bool] = True
+    may_overload: ClassVar[bool] = False
 
     @property
     def remembers(self) -> bool:

@@ -12,7 +12,7 @@ from neuralns.compiled.structs import Struct
 from neuralns.operators.portfolio import Portfolio
 from neuralns.selection.controller import Controller, Setting, View, check_operators
 from neuralns.selection.dials import Dials
-from neuralns.selection.signs import Signs
+from neuralns.selection.search_features import Signs
 
 Floats = npt.NDArray[np.float64]
 

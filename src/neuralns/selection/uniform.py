@@ -19,6 +19,8 @@ class Uniform(Selector):
 
     name: str = "random"
 
+    looks_at_routes: ClassVar[bool] = False
+    may_overload: ClassVar[bool] = True
     fields: ClassVar = {"counts": wholes}
 
     @property

@@ -38,15 +38,15 @@ def describe_instance(request: Request) -> dict[str, Any]:
         "windows": [_windows(instance, node) for node in range(len(instance.demands))] if instance.timed else None,
         "services": [number(value) for value in instance.services.tolist()],
         "shipments": [[each.pickup, each.delivery] for each in instance.shipments or ()],
-        "vehicles": [instance.type_name(place) for place in range(len(instance.types))],
+        "vehicles": [instance.type_name(index) for index in range(len(instance.types))],
         "types": [
             {
-                "name": instance.type_name(place),
-                "start": kind.start,
-                "end": kind.end,
-                "capacity": [number(amount) for amount in kind.capacity],
+                "name": instance.type_name(index),
+                "start": vehicle_type.start,
+                "end": vehicle_type.end,
+                "capacity": [number(amount) for amount in vehicle_type.capacity],
             }
-            for place, kind in enumerate(instance.types)
+            for index, vehicle_type in enumerate(instance.types)
         ],
         "clock": instance.clock,
         "best_known": number(instance.best_known),
@@ -72,7 +72,7 @@ def describe_timetable(solution: Solution) -> dict[str, Any]:
     deliveries = {each.delivery for each in instance.shipments or ()}
     picked = np.asarray(instance.amounts[1].any(axis=1))
     routes = []
-    for place, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True)):
+    for index, (plan, vehicle_type) in enumerate(zip(solution.schedules, solution.vehicles, strict=True)):
         stops = [] if plan.start is None else [_depot(instance, plan.start, None, plan.departure, plan.loads[0])]
         for stop in plan.stops:
             what = (
@@ -96,9 +96,9 @@ def describe_timetable(solution: Solution) -> dict[str, Any]:
             stops.append(_depot(instance, plan.end, plan.arrival, None, plan.stops[-1].load if plan.stops else 0.0))
         routes.append(
             {
-                "vehicle": instance.type_name(kind),
-                "cost": number(solution.route_cost(place)),
-                "distance": number(solution.lengths[place]),
+                "vehicle": instance.type_name(vehicle_type),
+                "cost": number(solution.route_cost(index)),
+                "distance": number(solution.lengths[index]),
                 "duration": number(plan.duration),
                 "load": number(plan.most_loaded[0]),
                 "stops": stops,
@@ -120,8 +120,8 @@ def degrees_by_node(request: Request) -> list[list[float]] | None:
 def _degrees_of_vroom(problem: VroomProblem) -> list[list[float]] | None:
     instance = problem.instance
     places = dict(enumerate((task.place for task in problem.tasks), 1))
-    for kind, vehicles in zip(instance.types, problem.vehicles, strict=True):
-        for node, place in ((kind.start, vehicles[0].kind.start), (kind.end, vehicles[0].kind.end)):
+    for vehicle_type, vehicles in zip(instance.types, problem.vehicles, strict=True):
+        for node, place in ((vehicle_type.start, vehicles[0].kind.start), (vehicle_type.end, vehicles[0].kind.end)):
             if node is not None and place is not None:
                 places[node] = place
     found: list[list[float]] = []

@@ -23,8 +23,8 @@ def make_download(request: Request, solution: Solution, name: str) -> tuple[str,
     """Return routes in a format, base64 of a picture in pixels, and the type of that."""
     if name not in _FORMATS:
         raise InputError(f"format {name!r:.40} is not known; choose {', '.join(FORMATS)}.")
-    kind, make = _FORMATS[name]
-    return make(request, solution), kind
+    media_type, make = _FORMATS[name]
+    return make(request, solution), media_type
 
 
 def _vroom(request: Request, solution: Solution) -> str:
@@ -39,15 +39,15 @@ def _geojson(request: Request, solution: Solution) -> str:
         raise InputError(f"{solution.instance.name}: its places have no latitude and longitude.")
     instance = solution.instance
     features: list[dict[str, Any]] = []
-    for number, (route, kind) in enumerate(zip(solution.routes, solution.vehicles, strict=True), 1):
-        vehicle = instance.types[kind]
+    for number, (route, vehicle_type) in enumerate(zip(solution.routes, solution.vehicles, strict=True), 1):
+        vehicle = instance.types[vehicle_type]
         ends = ([] if end is None else [end] for end in (vehicle.start, vehicle.end))
         first, last = ends
         line = [degrees[node] for node in (*first, *route, *last)]
         shape = {"type": "LineString", "coordinates": line if len(line) > 1 else line * 2}
         facts = {
             "route": number,
-            "vehicle": instance.type_name(kind),
+            "vehicle": instance.type_name(vehicle_type),
             "stops": [instance.label(node) for node in route],
             "cost": finite(solution.route_cost(number - 1)),
         }
@@ -93,4 +93,4 @@ _FORMATS: dict[str, tuple[str, Maker]] = {
     "timetable": ("application/json", _timetable),
 }
 FORMATS = tuple(_FORMATS)
-MEDIA_TYPES = {name: kind for name, (kind, _) in _FORMATS.items()} | {"trace": "text/csv"}
+MEDIA_TYPES = {name: media_type for name, (media_type, _) in _FORMATS.items()} | {"trace": "text/csv"}

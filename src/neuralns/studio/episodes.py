@@ -65,14 +65,14 @@ def play_episode(policy: str, instance: str, seed: int, customers: int = CUSTOME
         between: Solution | None = None
         for phase in ("destroy", "repair"):
             at = int(lanes.phases[0])
-            place = int(choose(memory, lanes.state(0), at)) + at * destroys
+            action = int(choose(memory, lanes.state(0), at)) + at * destroys
             known = selector.values(memory, mdp.instance.customers)
             own = slice(0, destroys) if at == DESTROY else slice(destroys, None)
             values[phase] = {
                 name: number(value) for name, value in zip(mdp.portfolio.actions[own], known[own], strict=True)
             }
-            names[phase] = mdp.portfolio.actions[place]
-            lanes.step(np.array([place]), observe=False)
+            names[phase] = mdp.portfolio.actions[action]
+            lanes.step(np.array([action]), observe=False)
             between = lanes.solution(0) if phase == "destroy" else between
         assert between is not None
         gone = {node for route in before.routes for node in route} - {

@@ -29,7 +29,7 @@ class Limits:
     workers
         Most processes of one search.
     jobs, waiting, client_jobs
-        Searches at a time, how many more wait in line, and the most of both of one client; None for no other limit.
+        Searches at a time, how many more wait, and the most of both of one client; None for no other limit.
     pause_seconds
         Longest that a search may be paused, in all, while others wait.
     connections, client_connections
@@ -80,7 +80,7 @@ class Limits:
                 f"limit default_seconds {self.default_seconds:g} must not be above limit seconds {self.seconds:g}."
             )
 
-    def told(self) -> dict[str, Any]:
+    def public(self) -> dict[str, Any]:
         """Return what clients are told of."""
         names = ("seconds", "default_seconds", "customers", "bytes", "jobs", "waiting", "client_jobs", "workers")
         return {name: getattr(self, name) for name in (*names, "require_matrices")}

@@ -10,17 +10,13 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from neuralns.errors import InputError
 from neuralns.problem.bundled import bundled, bundled_names
-from neuralns.problem.formats.detect import instance_from_text
-from neuralns.problem.formats.own_json import is_json
-from neuralns.problem.formats.solomon import is_solomon
-from neuralns.problem.formats.spreadsheet import is_spreadsheet, read_spreadsheet
+from neuralns.problem.formats.source import read_source
+from neuralns.problem.formats.spreadsheet import read_spreadsheet
 from neuralns.problem.formats.vroom import VroomProblem, read_vroom
-from neuralns.problem.formats.vroom_input import is_vroom
 from neuralns.problem.instance import Instance
 from neuralns.search.setup import portfolio_of
 from neuralns.selection.default import AUTO
@@ -39,7 +35,6 @@ class TooLargeError(InputError):
 
 
 INSTANCE_KEYS = ("name", "file", "text", "base64", "vroom", "capacity", "vehicles", "ignore", "lenient")
-SPREADSHEETS = (".csv", ".tsv")
 LONGEST_NAME = 200
 TABLES, OTHER_TABLES = 2, 4
 """Tables of numbers from all places to all places that a search needs: for each profile or speed, and beside that."""
@@ -60,7 +55,7 @@ class Options:
     stop_with_client: bool = False
 
 
-KINDS: dict[str, tuple[type, ...]] = {
+OPTION_TYPES: dict[str, tuple[type, ...]] = {
     "time": (int, float),
     "iterations": (int,),
     "seed": (int,),
@@ -71,7 +66,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     "slow": (bool,),
     "stop_with_client": (bool,),
 }
-WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+TYPE_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
 @dataclass(frozen=True)
@@ -110,14 +105,15 @@ def read_request(body: bytes, limits: Limits) -> Request:
         instance = _bundled(source["name"])
     else:
         name, text = _text_of(source)
-        if is_vroom(text):
+        file = read_source(name, text)
+        if file.is_vroom:
             vroom = _vroom(text, name, source, ignore, limits)
-        elif Path(name).suffix.lower() in SPREADSHEETS or is_table(text):
+        elif file.is_spreadsheet:
             vehicles = int(changes["vehicles"]) if "vehicles" in changes else None
             instance = read_spreadsheet(name, vehicles, capacity=changes.get("capacity"), text=text, ignore=ignore)
             changes = {}
         else:
-            instance, text = instance_from_text(name, text, ignore), None
+            instance, text = file.instance(ignore), None
     if vroom is not None:
         check_matrices(vroom, limits)
         instance, text = vroom.instance, None
@@ -175,12 +171,12 @@ def check_memory(content: Any, limits: Limits, source: str) -> None:
         found if isinstance(found := content.get(key), list) else [] for key in ("jobs", "shipments", "vehicles")
     )
     told = [each for each in vehicles if isinstance(each, dict)]
-    kinds = {(str(each.get("profile")), str(each.get("speed_factor", 1))) for each in told}
+    profiles = {(str(each.get("profile")), str(each.get("speed_factor", 1))) for each in told}
     places = len(jobs) + 2 * len(shipments) + 1
-    needed = 8 * places**2 * (TABLES * len(kinds) + OTHER_TABLES)
+    needed = 8 * places**2 * (TABLES * len(profiles) + OTHER_TABLES)
     if needed > limits.memory:
         raise TooLargeError(
-            f"{source}: {places} places and {len(kinds)} different profiles or speeds of vehicles take about "
+            f"{source}: {places} places and {len(profiles)} different profiles or speeds of vehicles take about "
             f"{needed / 2**30:.1f} GB of memory; this server allows {limits.memory / 2**30:.3g}."
         )
 
@@ -207,12 +203,12 @@ def read_options(given: Any, limits: Limits) -> Options:
     given = {} if given is None else given
     if not isinstance(given, dict):
         raise InputError("the request: 'options' must be an object.")
-    check_keys("options", given, tuple(KINDS))
+    check_keys("options", given, tuple(OPTION_TYPES))
     stated = {key: value for key, value in given.items() if value is not None}
     for key, value in stated.items():
-        right = isinstance(value, KINDS[key]) and (KINDS[key] == (bool,) or not isinstance(value, bool))
+        right = isinstance(value, OPTION_TYPES[key]) and (OPTION_TYPES[key] == (bool,) or not isinstance(value, bool))
         if not right:
-            raise InputError(f"options: {key} {value!r:.60} must be {WORDS[KINDS[key][-1]]}.")
+            raise InputError(f"options: {key} {value!r:.60} must be {TYPE_WORDS[OPTION_TYPES[key][-1]]}.")
     usual = limits.default_seconds if stated.get("iterations") is None else limits.seconds
     options = Options(**{"time": usual, **stated})
     if not (0 <= options.time <= limits.seconds and math.isfinite(options.time)):
@@ -258,10 +254,10 @@ def is_offered(name: str) -> bool:
     >>> is_offered("ucb"), is_offered("fixed:string,blinks"), is_offered("/etc/passwd"), is_offered("mine.py")
     (True, True, False, False)
     """
-    kind, _, rest = name.partition(":")
-    if kind in ("fixed", "roulette") and rest:
+    family, _, rest = name.partition(":")
+    if family in ("fixed", "roulette") and rest:
         return re.fullmatch(r"[\w,/:=. -]{1,100}", rest) is not None
-    if kind in ("lrw", "adaptive") and rest:
+    if family in ("lrw", "adaptive") and rest:
         return rest in bundled_policies()
     return name in offered_selectors() or name.rpartition("@")[0] in bundled_policies()
 
@@ -270,11 +266,6 @@ def _bundled(name: Any) -> Instance:
     if not isinstance(name, str) or name not in bundled_names():
         raise InputError(f"instance: {name!r:.60} is not the name of a bundled instance.")
     return bundled(name)
-
-
-def is_table(text: str) -> bool:
-    """Return whether a text is a table of stops, whatever its file is called."""
-    return is_spreadsheet(text) and not is_json(text) and not is_solomon(text)
 
 
 def _vroom(content: Any, name: str, source: Mapping[str, Any], ignore: tuple[str, ...], limits: Limits) -> VroomProblem:

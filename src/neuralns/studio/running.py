@@ -40,8 +40,8 @@ def run_server(
     try:
         import uvicorn
 
-        from neuralns.studio.door import server_options
-        from neuralns.studio.guard import Access
+        from neuralns.studio.access import Access
+        from neuralns.studio.connections import uvicorn_options
         from neuralns.studio.server import make_app
     except ImportError as error:
         raise InputError(f"the server needs {error.name}: {how_to_install('studio')}.") from None
@@ -62,7 +62,7 @@ def run_server(
         log_level="warning",
         timeout_graceful_shutdown=3,
         server_header=False,
-        **server_options(limits),
+        **uvicorn_options(limits),
     )
 
     class Server(uvicorn.Server):

@@ -8,31 +8,31 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from neuralns.studio.downloads import MEDIA_TYPES
-from neuralns.studio.schema_parts import FLAG, NUMBER, TEXT, WHOLE, Schema, answer, kind, many, maybe, ref, request
+from neuralns.studio.schema_parts import FLAG, NUMBER, TEXT, WHOLE, Schema, answer, many, maybe, ref, request, typed
 from neuralns.studio.schema_vroom import VROOM_PARTS
 from neuralns.studio.vroom import NOTES
 
 OPTIONS: dict[str, Schema] = {
-    "time": kind("number", "seconds to search"),
-    "iterations": kind("integer", "iterations to search, and no more seconds than time or the server allows"),
-    "seed": kind("integer", "same seed and same number of iterations, same routes"),
-    "selector": kind("string", "how operators are chosen; names are in /api/about"),
-    "objective": kind("string", "distance, duration, vehicles, or weights"),
-    "portfolio": kind("string", "which operators"),
-    "workers": kind("integer", "processes that search at once"),
-    "slow": kind("boolean", "tell of every iteration, two a second"),
-    "stop_with_client": kind("boolean", "end when nobody has listened or asked for ten seconds"),
+    "time": typed("number", "seconds to search"),
+    "iterations": typed("integer", "iterations to search, and no more seconds than time or the server allows"),
+    "seed": typed("integer", "same seed and same number of iterations, same routes"),
+    "selector": typed("string", "how operators are chosen; names are in /api/about"),
+    "objective": typed("string", "distance, duration, vehicles, or weights"),
+    "portfolio": typed("string", "which operators"),
+    "workers": typed("integer", "processes that search at once"),
+    "slow": typed("boolean", "tell of every iteration, two a second"),
+    "stop_with_client": typed("boolean", "end when nobody has listened or asked for ten seconds"),
 }
 INSTANCE: dict[str, Schema] = {
-    "name": kind("string", "a bundled instance"),
-    "file": kind("string", "what a file is called, sent as text or base64"),
-    "text": kind("string", "its text, in any format that is read"),
-    "base64": kind("string", "its bytes"),
+    "name": typed("string", "a bundled instance"),
+    "file": typed("string", "what a file is called, sent as text or base64"),
+    "text": typed("string", "its text, in any format that is read"),
+    "base64": typed("string", "its bytes"),
     "vroom": ref("VroomProblem"),
-    "capacity": kind("number", "what a vehicle carries"),
-    "vehicles": kind("integer", "how many vehicles there are"),
+    "capacity": typed("number", "what a vehicle carries"),
+    "vehicles": typed("integer", "how many vehicles there are"),
     "ignore": many(TEXT, "what to go on without"),
-    "lenient": kind("boolean", "go on without keys of VROOM's input that are not understood"),
+    "lenient": typed("boolean", "go on without keys of VROOM's input that are not understood"),
 }
 _ROUTES: dict[str, Schema] = {
     "routes": many(many(WHOLE), "the customers of each route, by number"),
@@ -42,22 +42,22 @@ _ROUTES: dict[str, Schema] = {
 }
 _MOMENT: dict[str, Schema] = {
     "index": WHOLE,
-    "time": maybe(kind("number", "seconds of the search")),
+    "time": maybe(typed("number", "seconds of the search")),
     "iteration": WHOLE,
     "cost": maybe(NUMBER),
 }
-_STATE = kind("string", enum=["waiting", "running", "paused", "done", "stopped", "failed"])
-_PLACE = kind("integer", "place in line, 0 if it does not wait")
+_STATE = typed("string", enum=["waiting", "running", "paused", "done", "stopped", "failed"])
+_PLACE = typed("integer", "place in line, 0 if it does not wait")
 _NOTES = many(TEXT, "what should be known of the request, such as keys that were left out")
-_VALUES = kind("object", additionalProperties=maybe(NUMBER))
+_VALUES = typed("object", additionalProperties=maybe(NUMBER))
 _POINTS = many(many(maybe(NUMBER)), "x and y, or longitude and latitude, of each node")
 
 PARTS: dict[str, Schema] = VROOM_PARTS | {
-    "Error": answer({"error": kind("string", "one sentence")}),
+    "Error": answer({"error": typed("string", "one sentence")}),
     "JobRequest": request({"instance": ref("InstanceSource"), "options": ref("SearchOptions")}, "instance"),
     "InstanceSource": request(INSTANCE),
     "SearchOptions": request(OPTIONS),
-    "Pace": request({"pace": kind("number", "seconds between two iterations", minimum=0, maximum=10)}),
+    "Pace": request({"pace": typed("number", "seconds between two iterations", minimum=0, maximum=10)}),
     "JobBegun": answer({"id": TEXT, "state": _STATE, "place": _PLACE, "name": TEXT, "notes": _NOTES}),
     "JobBrief": answer(
         {
@@ -65,7 +65,7 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "name": TEXT,
             "state": _STATE,
             "place": _PLACE,
-            "created": kind("number", "seconds since 1970"),
+            "created": typed("number", "seconds since 1970"),
             "selector": maybe(TEXT),
             "cost": maybe(NUMBER),
         }
@@ -76,14 +76,14 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "state": _STATE,
             "place": _PLACE,
             "name": TEXT,
-            "created": kind("number", "seconds since 1970"),
-            "options": kind("object", "options of the search, those left out as well"),
+            "created": typed("number", "seconds since 1970"),
+            "options": typed("object", "options of the search, those left out as well"),
             "notes": _NOTES,
             "progress": maybe(ref("Progress")),
             "best": maybe(ref("Best")),
-            "kept": maybe(kind("boolean", "whether it is on the server's disk; null if that is not known")),
+            "kept": maybe(typed("boolean", "whether it is on the server's disk; null if that is not known")),
         },
-        error=kind("string", "why it failed"),
+        error=typed("string", "why it failed"),
         result=ref("Result"),
     ),
     "Progress": answer(
@@ -94,14 +94,14 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "best": maybe(NUMBER),
             "temperature": maybe(NUMBER),
             "acceptance": maybe(NUMBER),
-            "uses": maybe(kind("object", "how often each operator was used", additionalProperties=WHOLE)),
+            "uses": maybe(typed("object", "how often each operator was used", additionalProperties=WHOLE)),
             "gains": maybe(_VALUES),
             "unserved": WHOLE,
-            "share": maybe(kind("number", "share of the search that is over")),
-            "controller": maybe(kind("object", "what steers the choice of operators")),
+            "share": maybe(typed("number", "share of the search that is over")),
+            "controller": maybe(typed("object", "what steers the choice of operators")),
         }
     ),
-    "Best": answer({**_MOMENT, "count": kind("integer", "routes"), **_ROUTES}),
+    "Best": answer({**_MOMENT, "count": typed("integer", "routes"), **_ROUTES}),
     "Improvement": answer(_MOMENT),
     "ImprovementRoutes": answer(_MOMENT | _ROUTES),
     "Result": answer(
@@ -109,12 +109,12 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "cost": maybe(NUMBER),
             **_ROUTES,
             "initial_cost": maybe(NUMBER),
-            "runtime": maybe(kind("number", "seconds")),
+            "runtime": maybe(typed("number", "seconds")),
             "iterations": WHOLE,
             "selector": TEXT,
             "portfolio": TEXT,
             "decision_time_share": maybe(NUMBER),
-            "gap": maybe(kind("number", "per cent above the best known cost")),
+            "gap": maybe(typed("number", "per cent above the best known cost")),
             "operators": many(ref("OperatorUse")),
             "stopped_by": TEXT,
         }
@@ -125,8 +125,8 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
     "StateEvent": answer({"state": _STATE}, place=_PLACE),
     "BestEvent": answer(
         _MOMENT,
-        count=kind("integer", "routes"),
-        changed=kind("object", "routes that have changed, by index", additionalProperties=many(WHOLE)),
+        count=typed("integer", "routes"),
+        changed=typed("object", "routes that have changed, by index", additionalProperties=many(WHOLE)),
         **_ROUTES,
     ),
     "StepEvent": answer(
@@ -149,12 +149,12 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "variant": TEXT,
             "customers": WHOLE,
             "capacity": maybe(NUMBER),
-            "kind": kind("string", enum=["plane", "geo"]),
+            "kind": typed("string", enum=["plane", "geo"]),
             "nodes": maybe(_POINTS),
             "depots": many(WHOLE),
             "labels": maybe(many(TEXT)),
             "demands": many(maybe(NUMBER)),
-            "windows": maybe(many(maybe(kind("array", "a window, or several", items={})))),
+            "windows": maybe(many(maybe(typed("array", "a window, or several", items={})))),
             "services": many(maybe(NUMBER)),
             "shipments": many(many(WHOLE), "pickup and delivery"),
             "vehicles": many(TEXT),
@@ -179,7 +179,7 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
         {
             "node": WHOLE,
             "label": TEXT,
-            "kind": kind("string", enum=["depot", "customer", "pickup", "delivery"]),
+            "kind": typed("string", enum=["depot", "customer", "pickup", "delivery"]),
             **{name: maybe(NUMBER) for name in ("arrival", "waiting", "start", "service", "departure", "load")},
             "window": maybe(many(maybe(NUMBER))),
         }
@@ -187,7 +187,7 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
     "About": answer(
         {
             "version": TEXT,
-            "limits": kind("object", "what the server allows"),
+            "limits": typed("object", "what the server allows"),
             **{name: many(TEXT) for name in ("selectors", "objectives", "portfolios", "policies", "formats")},
             "instances": many(answer({"name": TEXT, "customers": WHOLE, "variant": TEXT})),
             "tiles": maybe(TEXT),
@@ -200,7 +200,7 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "setting": TEXT,
             "customers": WHOLE,
             "nodes": _POINTS,
-            "portfolio": kind("object", additionalProperties=many(TEXT)),
+            "portfolio": typed("object", additionalProperties=many(TEXT)),
             "budget": WHOLE,
             "scale": {},
             "reward": maybe(NUMBER),
@@ -213,7 +213,7 @@ PARTS: dict[str, Schema] = VROOM_PARTS | {
             "removed": many(WHOLE),
             "destroy": TEXT,
             "repair": TEXT,
-            "q": kind("object", "the value of each operator, by phase", additionalProperties=_VALUES),
+            "q": typed("object", "the value of each operator, by phase", additionalProperties=_VALUES),
             "after": many(many(WHOLE)),
             **{name: maybe(NUMBER) for name in ("cost_before", "cost_after", "reward")},
         }
@@ -278,7 +278,7 @@ STREAMED = _answered(
 FILES = _answered(
     "A file; its type goes with its format",
     {
-        media: {"schema": kind("string", format="binary") if media == "image/png" else TEXT}
+        media: {"schema": typed("string", format="binary") if media == "image/png" else TEXT}
         for media in dict.fromkeys(MEDIA_TYPES.values())
     },
 ) | _refusals((404, 409, 422, 429))

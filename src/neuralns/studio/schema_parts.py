@@ -7,14 +7,14 @@ from typing import Any
 Schema = dict[str, Any]
 
 
-def kind(name: str, text: str = "", **more: Any) -> Schema:
+def typed(name: str, text: str = "", **more: Any) -> Schema:
     """Return a schema of a plain type."""
     return {"type": name, **({"description": text} if text else {}), **more}
 
 
 def many(items: Schema, text: str = "", **more: Any) -> Schema:
     """Return a schema of a list."""
-    return kind("array", text, items=items, **more)
+    return typed("array", text, items=items, **more)
 
 
 def ref(name: str) -> Schema:
@@ -41,4 +41,4 @@ def answer(properties: dict[str, Schema], **optional: Schema) -> Schema:
     return {"type": "object", "properties": properties | optional, "required": list(properties)}
 
 
-NUMBER, WHOLE, TEXT, FLAG = kind("number"), kind("integer"), kind("string"), kind("boolean")
+NUMBER, WHOLE, TEXT, FLAG = typed("number"), typed("integer"), typed("string"), typed("boolean")

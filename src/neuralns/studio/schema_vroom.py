@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from neuralns.studio.schema_parts import NUMBER, TEXT, WHOLE, Schema, answer, kind, many, ref, request
+from neuralns.studio.schema_parts import NUMBER, TEXT, WHOLE, Schema, answer, many, ref, request, typed
 
 _PLACE = many(NUMBER, "longitude and latitude", minItems=2, maxItems=2)
-_INDEX = kind("integer", "row and column of the matrices", minimum=0)
+_INDEX = typed("integer", "row and column of the matrices", minimum=0)
 _WINDOW = many(NUMBER, "from when to when, in seconds", minItems=2, maxItems=2)
 _AMOUNTS = many(NUMBER, "as many amounts as capacities have")
 _SKILLS = many(WHOLE)
 _TABLE = many(many(NUMBER), "a square table, from row to column")
-_SECONDS = kind("number", "seconds")
+_SECONDS = typed("number", "seconds")
 _TASK: dict[str, Schema] = {
-    "id": kind("integer", "its number", minimum=0),
+    "id": typed("integer", "its number", minimum=0),
     "description": TEXT,
     "location": _PLACE,
     "location_index": _INDEX,
-    "setup": kind("number", "seconds, where the vehicle comes from another place"),
+    "setup": typed("number", "seconds, where the vehicle comes from another place"),
     "service": _SECONDS,
     "time_windows": many(_WINDOW, "when it may begin"),
 }
-_SHARED: dict[str, Schema] = {"skills": _SKILLS, "priority": kind("integer", minimum=0, maximum=100)}
+_SHARED: dict[str, Schema] = {"skills": _SKILLS, "priority": typed("integer", minimum=0, maximum=100)}
 
 _INPUT: dict[str, Schema] = {
     "VroomProblem": request(
@@ -28,7 +28,7 @@ _INPUT: dict[str, Schema] = {
             "vehicles": many(ref("Vehicle"), minItems=1),
             "jobs": many(ref("Job")),
             "shipments": many(ref("Shipment")),
-            "matrices": kind(
+            "matrices": typed(
                 "object", "by profile; without them, great circles stand in", additionalProperties=ref("Matrices")
             ),
             "matrix": many(many(NUMBER), "an older word for the durations of profile car"),
@@ -38,8 +38,8 @@ _INPUT: dict[str, Schema] = {
     ),
     "Vehicle": request(
         {
-            "id": kind("integer", "its number", minimum=0),
-            "profile": kind("string", "which matrices; car by default"),
+            "id": typed("integer", "its number", minimum=0),
+            "profile": typed("string", "which matrices; car by default"),
             "description": TEXT,
             "type": TEXT,
             "start": _PLACE,
@@ -50,16 +50,16 @@ _INPUT: dict[str, Schema] = {
             "costs": ref("Costs"),
             "skills": _SKILLS,
             "time_window": _WINDOW,
-            "speed_factor": kind("number", "above 0, up to 5"),
-            "max_tasks": kind("integer", minimum=0),
+            "speed_factor": typed("number", "above 0, up to 5"),
+            "max_tasks": typed("integer", minimum=0),
             "max_travel_time": _SECONDS,
-            "max_distance": kind("number", "metres"),
+            "max_distance": typed("number", "metres"),
             "steps": many(ref("VehicleStep"), "the route to start from"),
         },
         "id",
     ),
     "VehicleStep": request(
-        {"type": kind("string", enum=["start", "job", "pickup", "delivery", "end"]), "id": WHOLE}, "type"
+        {"type": typed("string", enum=["start", "job", "pickup", "delivery", "end"]), "id": WHOLE}, "type"
     ),
     "Costs": request({"fixed": NUMBER, "per_hour": NUMBER, "per_task_hour": NUMBER, "per_km": NUMBER}),
     "Job": request(
@@ -81,13 +81,13 @@ _INPUT: dict[str, Schema] = {
     "Matrices": request({"durations": _TABLE, "distances": _TABLE, "costs": _TABLE}),
     "VroomOptions": request(
         {
-            "l": kind("number", "seconds to search"),
-            "x": kind("number", "level of exploration, 0 to 5: without l, a share of the default time"),
-            "t": kind("number", "processes that search at once"),
-            "g": kind("boolean", "add the lines of routes"),
-            "c": kind("boolean", "times of given routes; not supported"),
-            "seed": kind("integer", minimum=0),
-            "lenient": kind("boolean", "go on without keys that are not understood, and name them in the notes"),
+            "l": typed("number", "seconds to search"),
+            "x": typed("number", "level of exploration, 0 to 5: without l, a share of the default time"),
+            "t": typed("number", "processes that search at once"),
+            "g": typed("boolean", "add the lines of routes"),
+            "c": typed("boolean", "times of given routes; not supported"),
+            "seed": typed("integer", minimum=0),
+            "lenient": typed("boolean", "go on without keys that are not understood, and name them in the notes"),
         }
     ),
 }
@@ -95,13 +95,13 @@ _INPUT: dict[str, Schema] = {
 _GOODS = {name: many(NUMBER) for name in ("delivery", "pickup", "amount")}
 _TIMES = dict.fromkeys(("setup", "service", "waiting_time", "duration"), NUMBER)
 _SPOT: dict[str, Schema] = {"location": _PLACE, "location_index": _INDEX, "description": TEXT}
-_VIOLATIONS = many(kind("object"), "always empty: routes keep all rules")
+_VIOLATIONS = many(typed("object"), "always empty: routes keep all rules")
 
 _OUTPUT: dict[str, Schema] = {
     "VroomAnswer": answer(
         {
-            "code": kind("integer", "0"),
-            "generator": kind("string", "neuralns"),
+            "code": typed("integer", "0"),
+            "generator": typed("string", "neuralns"),
             "summary": ref("Summary"),
             "unassigned": many(ref("Unassigned")),
             "routes": many(ref("Route")),
@@ -111,7 +111,7 @@ _OUTPUT: dict[str, Schema] = {
         {
             "cost": NUMBER,
             "routes": WHOLE,
-            "unassigned": kind("integer", "tasks on no route; a shipment is two"),
+            "unassigned": typed("integer", "tasks on no route; a shipment is two"),
             **_TIMES,
             "priority": NUMBER,
             "violations": _VIOLATIONS,
@@ -122,8 +122,8 @@ _OUTPUT: dict[str, Schema] = {
         computing_times=ref("ComputingTimes"),
     ),
     "ComputingTimes": answer(
-        {"loading": kind("integer", "milliseconds"), "solving": kind("integer", "milliseconds")},
-        routing=kind("integer", "milliseconds, where lines were asked for"),
+        {"loading": typed("integer", "milliseconds"), "solving": typed("integer", "milliseconds")},
+        routing=typed("integer", "milliseconds, where lines were asked for"),
     ),
     "Unassigned": answer({"id": WHOLE, "type": TEXT}, **_SPOT),
     "Route": answer(
@@ -138,23 +138,23 @@ _OUTPUT: dict[str, Schema] = {
         **_GOODS,
         distance=NUMBER,
         description=TEXT,
-        geometry=kind("string", "the encoded line from stop to stop, straight"),
+        geometry=typed("string", "the encoded line from stop to stop, straight"),
     ),
     "Step": answer(
         {
-            "type": kind("string", "start, job, pickup, delivery or end"),
+            "type": typed("string", "start, job, pickup, delivery or end"),
             **_TIMES,
             "arrival": NUMBER,
             "violations": _VIOLATIONS,
         },
         id=WHOLE,
-        job=kind("integer", "the same as id"),
+        job=typed("integer", "the same as id"),
         load=many(NUMBER),
         distance=NUMBER,
         **_SPOT,
     ),
     "VroomError": answer(
-        {"code": kind("integer", "1 internal, 2 input, 4 too large"), "error": kind("string", "one sentence")}
+        {"code": typed("integer", "1 internal, 2 input, 4 too large"), "error": typed("string", "one sentence")}
     ),
 }
 VROOM_PARTS = _INPUT | _OUTPUT

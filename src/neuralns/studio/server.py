@@ -24,14 +24,15 @@ from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.instance import OBJECTIVES
 from neuralns.problem.variant import in_words
 from neuralns.studio import page, schema
-from neuralns.studio.asking import RefusedError
+from neuralns.studio.access import Access, AccessMiddleware
 from neuralns.studio.downloads import FORMATS
 from neuralns.studio.episodes import episode_policies
-from neuralns.studio.guard import Access, Guard, Uploads, caller, read_body
+from neuralns.studio.job import WAITING, Job, JsonObject
 from neuralns.studio.jobs import Jobs
 from neuralns.studio.limits import Limits
-from neuralns.studio.record import WAITING, Facts, Job
+from neuralns.studio.refusal import RefusedError
 from neuralns.studio.request import offered_selectors
+from neuralns.studio.request_body import Uploads, client_of_request, read_body
 from neuralns.studio.vroom import code_of, notes_header
 
 ALIVE_SECONDS = 15.0
@@ -86,7 +87,7 @@ def make_app(limits: Limits | None = None, access: Access | None = None, folder:
     _add_jobs(app, jobs, access, read)
     _add_findings(app, jobs)
     schema.describe(app, access.token is not None)
-    return Guard(app, access)
+    return AccessMiddleware(app, access)
 
 
 def _answer_errors(app: FastAPI) -> None:
@@ -110,7 +111,7 @@ def _answer_errors(app: FastAPI) -> None:
 
 def _add_vroom(app: FastAPI, jobs: Jobs, read: Reader) -> None:
     @app.get("/health", summary="Whether the server is there", response_model=None)
-    async def health() -> Facts:
+    async def health() -> JsonObject:
         return {}
 
     @app.post(
@@ -121,7 +122,7 @@ def _add_vroom(app: FastAPI, jobs: Jobs, read: Reader) -> None:
     )
     async def solve(request: Request) -> Response:
         try:
-            job = await jobs.submit(await read(request), "vroom", client=caller(request))
+            job = await jobs.submit(await read(request), "vroom", client=client_of_request(request))
             await _while_connected(request, jobs, job)
             if not job.answer:
                 raise RefusedError(500 if job.error else 503, job.error or "the search was stopped.")
@@ -154,10 +155,10 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access, read: Reader) -> None:
         response_model=None,
         responses=schema.gives("About"),
     )
-    async def about() -> Facts:
+    async def about() -> JsonObject:
         return {
             "version": __version__,
-            "limits": jobs.limits.told(),
+            "limits": jobs.limits.public(),
             "selectors": list(offered_selectors()),
             "objectives": list(OBJECTIVES),
             "portfolios": list(portfolio_names()),
@@ -175,15 +176,15 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access, read: Reader) -> None:
         response_model=None,
         responses=schema.gives("JobBegun", 400, 408, 413, 422, 429, status=201),
     )
-    async def submit(request: Request) -> Facts:
-        job = await jobs.submit(await read(request), client=caller(request))
+    async def submit(request: Request) -> JsonObject:
+        job = await jobs.submit(await read(request), client=client_of_request(request))
         return _begun(jobs, job)
 
     listing = schema.gives("JobBrief", listed=True)
 
     @app.get("/jobs", summary="All searches, the newest first", response_model=None, responses=listing)
-    async def listed() -> list[Facts]:
-        return jobs.listed()
+    async def listed() -> list[JsonObject]:
+        return jobs.summaries()
 
     told, steered = schema.gives("JobState", 404), schema.gives("JobState", 404, 409)
 
@@ -191,27 +192,27 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access, read: Reader) -> None:
     async def state(name: str) -> Response:
         job = await jobs.get(name)
         job.be_seen()
-        return _json(jobs.told(job))
+        return _json(jobs.description(job))
 
     @app.delete("/jobs/{name}", summary="End a search, return its best, and forget it", responses=told)
     async def delete(name: str) -> Response:
         job = await jobs.get(name)
         await jobs.forget(job)
-        return _json(jobs.told(job))
+        return _json(jobs.description(job))
 
     @app.post("/jobs/{name}/pause", summary="Let a search stand still; that time does not count", responses=steered)
     async def pause(name: str) -> Response:
         job = await jobs.get(name)
-        jobs.order(job, "pause")
-        return _json(jobs.told(job))
+        jobs.command(job, "pause")
+        return _json(jobs.description(job))
 
     @app.post("/jobs/{name}/resume", summary="Let it go on", responses=steered)
     async def resume(name: str) -> Response:
         job = await jobs.get(name)
-        # An order to pause may be on its way, so whoever searches is told as well.
+        # A command to pause may be on its way, so whoever searches is told as well.
         if job.state != WAITING:
-            jobs.order(job, "resume")
-        return _json(jobs.told(job))
+            jobs.command(job, "resume")
+        return _json(jobs.description(job))
 
     @app.post(
         "/jobs/{name}/slow",
@@ -224,20 +225,20 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access, read: Reader) -> None:
         if isinstance(pace, bool) or not isinstance(pace, int | float) or not 0 <= pace <= SLOWEST_PACE:
             raise RefusedError(422, f"pace {pace!r:.40} must be a number of seconds from 0 to {SLOWEST_PACE:g}.")
         job = await jobs.get(name)
-        jobs.order(job, "slow", pace=pace)
-        return _json(jobs.told(job))
+        jobs.command(job, "slow", pace=pace)
+        return _json(jobs.description(job))
 
     @app.post("/jobs/{name}/fast", summary="Search at full speed again", responses=steered)
     async def fast(name: str) -> Response:
         job = await jobs.get(name)
-        jobs.order(job, "fast")
-        return _json(jobs.told(job))
+        jobs.command(job, "fast")
+        return _json(jobs.description(job))
 
     @app.post("/jobs/{name}/stop", summary="End a search; its best is kept", responses=told)
     async def stop(name: str) -> Response:
         job = await jobs.get(name)
         jobs.stop(job)
-        return _json(jobs.told(job))
+        return _json(jobs.description(job))
 
     @app.post(
         "/jobs/{name}/continue",
@@ -247,9 +248,9 @@ def _add_jobs(app: FastAPI, jobs: Jobs, access: Access, read: Reader) -> None:
         response_model=None,
         responses=schema.gives("JobBegun", 400, 404, 408, 409, 413, 422, 429, status=201),
     )
-    async def follow(name: str, request: Request) -> Facts:
+    async def follow(name: str, request: Request) -> JsonObject:
         changes = await _object(request, read)
-        return _begun(jobs, await jobs.follow(await jobs.get(name), changes, caller(request)))
+        return _begun(jobs, await jobs.continue_from(await jobs.get(name), changes, client_of_request(request)))
 
 
 def _add_findings(app: FastAPI, jobs: Jobs) -> None:
@@ -283,7 +284,7 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         response_model=None,
         responses=schema.gives("Improvement", 404, listed=True),
     )
-    async def improvements(name: str) -> list[Facts]:
+    async def improvements(name: str) -> list[JsonObject]:
         return [each.brief for each in (await jobs.get(name)).improvements.values()]
 
     @app.get(
@@ -341,21 +342,21 @@ def _add_findings(app: FastAPI, jobs: Jobs) -> None:
         return Response(made["content"], media_type="application/json")
 
 
-def _json(content: Facts) -> Response:
+def _json(content: JsonObject) -> Response:
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     return Response(text.encode(), media_type="application/json")
 
 
-def _begun(jobs: Jobs, job: Job) -> Facts:
-    return {"id": job.id, "state": job.state, "place": jobs.place_of(job), "name": job.name, "notes": job.notes}
+def _begun(jobs: Jobs, job: Job) -> JsonObject:
+    return {"id": job.id, "state": job.state, "place": jobs.queue_position(job), "name": job.name, "notes": job.notes}
 
 
-async def _unpacked(content: bytes, kind: str, headers: dict[str, str] | None = None) -> Response:
+async def _unpacked(content: bytes, media_type: str, headers: dict[str, str] | None = None) -> Response:
     """Return what was compressed; a thread unpacks it, so that others are answered meanwhile."""
-    return Response(await asyncio.to_thread(zlib.decompress, content), media_type=kind, headers=headers)
+    return Response(await asyncio.to_thread(zlib.decompress, content), media_type=media_type, headers=headers)
 
 
-async def _object(request: Request, read: Reader) -> Facts:
+async def _object(request: Request, read: Reader) -> JsonObject:
     """Return the small object in the body of a request; none is an empty one."""
     body = await read(request, 10_000)
     try:
@@ -376,7 +377,7 @@ async def _stream(jobs: Jobs, job: Job, number: int) -> AsyncIterator[str]:
         while True:
             for event in job.events.after(number):
                 number = event.number
-                yield event.written(heard)
+                yield event.to_sse(heard)
                 heard = number if event.brief is not None else heard
             if job.events.closed and not job.events.after(number):
                 return
@@ -390,14 +391,14 @@ async def _stream(jobs: Jobs, job: Job, number: int) -> AsyncIterator[str]:
         job.leave()
 
 
-def _attached(job: Job, ending: str, content: bytes, kind: str) -> Response:
+def _attached(job: Job, ending: str, content: bytes, media_type: str) -> Response:
     """Return a file to be saved, under a name that is safe anywhere."""
     name = "".join(letter if (letter.isalnum() and letter.isascii()) or letter in "-_" else "_" for letter in job.name)
     headers = {"Content-Disposition": f'attachment; filename="{name[:80] or "routes"}.{ending}"'}
-    return Response(content, media_type=kind, headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
 
 
 @cache
-def _instances() -> list[Facts]:
+def _instances() -> list[JsonObject]:
     found = ((name, bundled(name)) for name in bundled_names())
     return [{"name": name, "customers": each.customers, "variant": in_words(each)} for name, each in found]

@@ -17,8 +17,8 @@ from neuralns.operators.destroy.picking import (
     remove_route,
     select_largest,
 )
-from neuralns.routes import transfer
-from neuralns.routes.edits import new_mark, remove
+from neuralns.routes import tables
+from neuralns.routes.edits import new_visit, remove
 from neuralns.routes.evaluate import distance
 from neuralns.routes.transfer import new_state
 
@@ -106,9 +106,9 @@ def test_the_nearest_customer_on_an_unmarked_route_is_found(instance: Instance, 
     for customer in gone:
         remove(state, customer)
     marked = data.draw(st.sets(st.sampled_from(state.active[: state.n_active].tolist())))
-    mark = new_mark(state)
+    mark = new_visit(state)
     for slot in marked:
-        state.slot_marks[slot] = mark
+        state.visited_slots[slot] = mark
     centre = data.draw(st.integers(1, instance.customers))
     others = [
         other
@@ -124,16 +124,16 @@ def test_the_nearest_customer_on_an_unmarked_route_is_found(instance: Instance, 
 
 
 def test_the_nearest_customer_is_found_where_neighbour_lists_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 1)
-    monkeypatch.setattr(transfer, "SOME_NEIGHBOURS", 1)
+    monkeypatch.setattr(tables, "FULL_NEIGHBOURS", 1)
+    monkeypatch.setattr(tables, "SOME_NEIGHBOURS", 1)
     solution = plane([(0, 0), (1, 0), (2, 0), (4, 0), (8, 0)], [[1, 2], [3], [4]])
     state = new_state(solution.instance, 0, solution=solution)
     assert state.neighbours.shape == (5, 1)
-    mark = new_mark(state)
+    mark = new_visit(state)
     assert nearest_routed(state, 1, mark) == 2
     remove(state, 2)
     assert nearest_routed(state, 1, mark) == 3
-    state.slot_marks[state.route[3]] = mark
+    state.visited_slots[state.route[3]] = mark
     assert nearest_routed(state, 1, mark) == 4
 
 

@@ -8,7 +8,7 @@ from numba import njit
 from helpers import outcomes, plane, timed_line
 from neuralns import Instance, Solution
 from neuralns.operators.registry import operator
-from neuralns.routes import transfer
+from neuralns.routes import tables
 from neuralns.routes.edits import insert, remove
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
@@ -30,8 +30,8 @@ def test_proximity_removes_what_is_near_to_the_removed() -> None:
 def test_proximity_ranks_all_customers_when_neighbour_lists_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [(0.0, 0.0), (1.0, 0.0), (3.0, 1.0), (7.0, 0.0), (15.0, 2.0), (31.0, 0.0), (63.0, 5.0)]
     full = outcomes("proximity", plane(points, [[1, 2, 3], [4, 5, 6]]), 4, seeds=300)
-    monkeypatch.setattr(transfer, "FULL_NEIGHBOURS", 1)
-    monkeypatch.setattr(transfer, "SOME_NEIGHBOURS", 1)
+    monkeypatch.setattr(tables, "FULL_NEIGHBOURS", 1)
+    monkeypatch.setattr(tables, "SOME_NEIGHBOURS", 1)
     # Lists of neighbours are made once for an instance.
     short = plane(points, [[1, 2, 3], [4, 5, 6]])
     assert new_state(short.instance, 0).neighbours.shape == (7, 1)

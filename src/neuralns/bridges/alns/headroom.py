@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
@@ -11,52 +12,50 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.bridges.alns.runs import (
-    MakeAccept,
-    MakeAlns,
-    Search,
-    cheapest_pair,
-    coupling_of,
-    generator_beside,
-    hands,
-    hill_climbing,
-)
-from neuralns.bridges.alns.selector import CLOCKS, LearnedSelector, OperatorSelectionScheme
-from neuralns.bridges.alns.wheel import FixedPair
+from neuralns.bridges.alns.runs import MakeAccept, MakeAlns, Search, coupling_of, hands, hill_climbing
+from neuralns.bridges.alns.selector import CLOCKS, LearnedSelector
 from neuralns.errors import InputError
 
 SCORES = [3, 2, 1, 0.5]
 """What alns's examples give the wheel for a new best, a better, an accepted and a rejected candidate."""
 
 
-class Oracle(OperatorSelectionScheme):  # type: ignore[misc]
+@dataclass(frozen=True)
+class FixedPair:
+    """Choose the same pair in every iteration."""
+
+    pair: tuple[int, int]
+
+    def __call__(self, rng: np.random.Generator, best: Any, curr: Any) -> tuple[int, int]:
+        return self.pair
+
+    def update(self, candidate: Any, d_idx: int, r_idx: int, outcome: int) -> None:
+        """Learn nothing."""
+
+
+class Oracle:
     """Try every pair on the current solution before each choice, with other random numbers; take the best on average.
 
     The best is what gains most in a second (in an iteration, with the clock ``iterations``). The time of its trials
     does not count as time of the run (``uncounted``). It sees one step ahead, and by a few trials only: no upper bound.
     """
 
-    def __init__(self, alns: Any, clock: str, trials: int = 3, op_coupling: npt.ArrayLike | None = None) -> None:
-        self.operators = (
-            [operator for _, operator in alns.destroy_operators],
-            [operator for _, operator in alns.repair_operators],
-        )
-        super().__init__(len(self.operators[0]), len(self.operators[1]), op_coupling)
-        self.clock, self.trials = clock, trials
+    def __init__(self, alns: Any, clock: str, trials: int, pairs: npt.NDArray[np.int64]) -> None:
+        self.alns, self.clock, self.trials, self.pairs = alns, clock, trials, pairs
         self.uncounted = 0.0
 
     def __call__(self, rng: np.random.Generator, best: Any, curr: Any) -> tuple[int, int]:
         read = CLOCKS.get(self.clock, time.perf_counter)
         begin = read()
         cost = curr.objective()
-        child = generator_beside(rng)
+        # Another generator whenever that of the search has moved on, which stays as it is.
+        child = np.random.default_rng(int(copy.deepcopy(rng).integers(2**63)))
         most, chosen = -1.0, (0, 0)
-        order = np.argwhere(self.op_coupling)
-        for destroy, repair in child.permutation(order).tolist():
+        for destroy, repair in child.permutation(self.pairs).tolist():
+            operators = self.alns.destroy_operators[destroy][1], self.alns.repair_operators[repair][1]
             gain, started = 0.0, read()
             for _ in range(self.trials):
-                destroyed = self.operators[0][destroy](curr, child)
-                gain += max(0.0, cost - self.operators[1][repair](destroyed, child).objective())
+                gain += max(0.0, cost - operators[1](operators[0](curr, child), child).objective())
             spent = 1.0 if self.clock == "iterations" else max(read() - started, 1e-9)
             if gain / spent > most:
                 most, chosen = gain / spent, (destroy, repair)
@@ -137,8 +136,7 @@ def headroom(
         raise InputError(f"{min(seeds, trials)} seeds or trials asked for; at least 1 is needed.")
     search = Search(make_alns, make_accept, seconds, iterations, clock)
     names = search.operators()
-    shape = len(names[0]), len(names[1])
-    coupling = coupling_of(op_coupling, shape)
+    coupling = coupling_of(op_coupling, (len(names[0]), len(names[1])))
     pairs = [(int(destroy), int(repair)) for destroy, repair in np.argwhere(coupling)]
     blocks = [(state, seed) for state in initial_states for seed in range(seeds)]
     # The best pair is chosen by runs of its own; by those that it is judged by, it would be the luckiest.
@@ -146,7 +144,9 @@ def headroom(
     with hands(workers, executor) as call:
         tasks = [(search, state, pair, seed, coupling, trials) for pair in pairs for state, seed in apart]
         found = np.array(call(run_named, tasks)).reshape(len(pairs), len(apart))
-        best = cheapest_pair(pairs, found)
+        # Each start counts the same, whatever its costs are.
+        scale = np.abs(found).mean(axis=0)
+        best = pairs[int(np.argmin((found / np.where(scale == 0, 1.0, scale)).mean(axis=1)))]
         ways: dict[str, Any] = {
             "random": "random", "best fixed pair": best, "wheel": "wheel", "online": "online", "oracle": "oracle",
         }  # fmt: skip
@@ -170,7 +170,7 @@ def run_named(
     selector: Any
     destroys, repairs = coupling.shape
     if not isinstance(way, str):
-        selector = FixedPair(destroys, repairs, way)
+        selector = FixedPair(way)
     elif way == "random":
         selector = RandomSelect(destroys, repairs, coupling)
     elif way == "wheel":
@@ -178,5 +178,6 @@ def run_named(
     elif way == "online":
         selector = LearnedSelector(destroys, repairs, coupling, **search.budget)
     else:
-        selector = Oracle(search.make_alns(np.random.default_rng(seed)), search.clock, trials, coupling)
+        alns = search.make_alns(np.random.default_rng(seed))
+        selector = Oracle(alns, search.clock, trials, np.argwhere(coupling))
     return search.run(state, selector, seed)[0]

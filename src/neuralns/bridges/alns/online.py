@@ -7,8 +7,8 @@ Gains are events. That of a pair p in a state with numbers x comes at the rate
 where λ falls with the search for all pairs alike, φ_p is what a pair is worth against the others, and w_p is what the
 state changes about that. An iteration of s seconds is expected to bring λ φ_p exp(w_p · x) s. With S_p the events of a
 pair and E_p those that an average pair would have had in its time, the posterior of φ_p is a gamma distribution; pairs
-are drawn in proportion to a power of its mean, or by a φ drawn from it (Thompson sampling). What all pairs with one
-destroy or repair operator have in common is the prior of each, so that a pair is judged before it has been tried often.
+are drawn in proportion to a power of its mean. What all pairs with one destroy or repair operator have in common is the
+prior of each, so that a pair is judged before it has been tried often.
 Both sums fade with the events that come, not with iterations: where gains are rare, memory is long. All this is
 reckoned anew once in a segment of a few iterations.
 """
@@ -46,7 +46,7 @@ class Settings:
     power
         And then to this power: below 1, often is better than much.
     greed
-        0: pairs are drawn from the posterior. Above: in proportion to φ to this power.
+        Pairs are drawn in proportion to φ to this power; with 0 all alike.
     segment
         Iterations for which pairs are drawn by the same probabilities.
     window
@@ -95,7 +95,6 @@ class Learner:
         # Of the segment at hand: what is seen, what pairs are worth by that, and sums to draw pairs by.
         self.numbers = np.zeros(0)
         self.known, self.influence = np.ones(pairs), np.ones(pairs)
-        self._posterior = (self.known, self.known)
         self._sums = self.known
         self._age, self._count = 10**9, 0
 
@@ -113,13 +112,14 @@ class Learner:
         worth: Floats = np.multiply.outer(came, by_repair)
         return worth.ravel()
 
-    def worth(self) -> tuple[Floats, Floats]:
-        """Return shape and rate of the gamma distribution of each φ."""
+    def worth(self) -> Floats:
+        """Return the mean of each φ."""
         pooled = self._pool() * self.settings.prior
         if self.trust > 0.0:
             pooled += self.trust * self.belief.ravel()
         pooled += self.events
-        return pooled, self.expected + (self.settings.prior + self.trust)
+        pooled /= self.expected + (self.settings.prior + self.trust)
+        return pooled
 
     @property
     def due(self) -> bool:
@@ -128,16 +128,14 @@ class Learner:
 
     def renew(self, numbers: Floats) -> None:
         """Begin a segment in a state with the given numbers: find anew how likely each pair is."""
-        shape, rate = self.worth()
         self.numbers = numbers
-        self.known = shape / rate
+        self.known = self.worth()
         if self.settings.slope > 0.0 or self.weights is not None:
             if self.weights is None:
                 self.weights = np.zeros((self.events.size, len(numbers)))
                 self.steepness = np.ones(self.events.size)
             slope = self.weights @ numbers
             self.influence = np.exp(np.minimum(np.maximum(slope, -_REACH, out=slope), _REACH, out=slope), out=slope)
-        self._posterior = (shape, rate)
         values = (self.known * self.influence) ** self.settings.greed
         if self.closed is not None:
             values[self.closed] = 0.0
@@ -148,12 +146,6 @@ class Learner:
         """Return a pair."""
         self._age += 1
         self._count += 1
-        if self.settings.greed == 0.0:
-            shape, rate = self._posterior
-            values = rng.standard_gamma(shape) / rate * self.influence
-            if self.closed is not None:
-                values[self.closed] = -1.0
-            return int(values.argmax())
         sums = self._sums
         return min(int(sums.searchsorted(rng.random() * sums[-1], side="right")), len(sums) - 1)
 

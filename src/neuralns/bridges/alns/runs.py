@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.bridges.alns.selector import CLOCKS
+from neuralns.bridges.alns.selector import CLOCKS, LearnedSelector
 from neuralns.errors import InputError
 from neuralns.experiments.executors import ProcessPool, check_hands
 
@@ -21,29 +21,6 @@ MakeAlns = Callable[[np.random.Generator], Any]
 """Returns the user's ALNS, operators and all, with the given generator."""
 MakeAccept = Callable[[Any], Any]
 """Returns a fresh acceptance criterion for a run from an initial solution."""
-
-
-class Until:
-    """Stop after seconds of a clock, or after iterations; what a selector calls uncounted is no time of the run."""
-
-    def __init__(self, search: Search, selector: Any) -> None:
-        self._seconds, self._iterations = search.seconds, search.iterations
-        self._selector = selector
-        self._read = CLOCKS.get(search.clock, time.perf_counter)
-        self._begin: float | None = None
-        self.iterations = 0
-
-    def __call__(self, rng: np.random.Generator, best: Any, current: Any) -> bool:
-        if self._begin is None:
-            self._begin = self._read()
-        elif self._iterations is not None and self.iterations >= self._iterations:
-            return True
-        elif self._seconds is not None:
-            uncounted = getattr(self._selector, "uncounted", 0.0)
-            if self._read() - self._begin - uncounted >= self._seconds:
-                return True
-        self.iterations += 1
-        return False
 
 
 @dataclass(frozen=True)
@@ -62,13 +39,8 @@ class Search:
     def __post_init__(self) -> None:
         if (self.seconds is None) == (self.iterations is None):
             raise InputError("a budget is needed: either seconds or iterations.")
-        budget = self.seconds if self.iterations is None else self.iterations
-        if budget is None or not budget > 0:
-            raise InputError(f"budget {budget} must be above 0.")
-        if self.clock not in (*CLOCKS, "iterations"):
-            raise InputError(f"clock {self.clock!r} is not known; choose time, processor or iterations.")
-        if self.clock == "iterations" and self.iterations is None:
-            raise InputError("clock 'iterations' needs a budget of iterations.")
+        # A selector refuses what it cannot be told.
+        LearnedSelector(1, 1, **self.budget)
 
     @property
     def budget(self) -> dict[str, Any]:
@@ -77,23 +49,29 @@ class Search:
 
     def operators(self) -> tuple[list[str], list[str]]:
         """Return the names of the destroy and of the repair operators."""
-        return operators_of(self.make_alns)
+        alns = self.make_alns(np.random.default_rng(0))
+        names = [name for name, _ in alns.destroy_operators], [name for name, _ in alns.repair_operators]
+        if not all(names):
+            raise InputError("the ALNS has no destroy or no repair operators.")
+        return names
 
     def run(self, initial: Any, selector: Any, seed: int) -> tuple[float, int]:
         """Return the objective of the best solution found, and the iterations made."""
-        stop = Until(self, selector)
+        read, begin, made = CLOCKS.get(self.clock, time.perf_counter), math.nan, 0
+
+        def over(rng: np.random.Generator, best: Any, current: Any) -> bool:
+            nonlocal begin, made
+            # What a selector calls uncounted is no time of the run; nan is neither less nor more than anything.
+            spent = read() - begin - getattr(selector, "uncounted", 0.0)
+            if made == 0:
+                begin = read()
+            ended = made >= (self.iterations or math.inf) or spent >= (self.seconds or math.inf)
+            made += not ended
+            return ended
+
         alns = self.make_alns(np.random.default_rng(seed))
-        result = alns.iterate(initial, selector, self.make_accept(initial), stop)
-        return float(result.best_state.objective()), stop.iterations
-
-
-def operators_of(make_alns: MakeAlns) -> tuple[list[str], list[str]]:
-    """Return the names of the destroy and of the repair operators of a user's ALNS."""
-    alns = make_alns(np.random.default_rng(0))
-    names = [name for name, _ in alns.destroy_operators], [name for name, _ in alns.repair_operators]
-    if not all(names):
-        raise InputError("the ALNS has no destroy or no repair operators.")
-    return names
+        result = alns.iterate(initial, selector, self.make_accept(initial), over)
+        return float(result.best_state.objective()), made
 
 
 def coupling_of(op_coupling: npt.ArrayLike | None, shape: tuple[int, int]) -> npt.NDArray[np.bool_]:
@@ -108,20 +86,6 @@ def coupling_of(op_coupling: npt.ArrayLike | None, shape: tuple[int, int]) -> np
     if not coupling.any(axis=1).all():
         raise InputError("a destroy operator is coupled with no repair operator.")
     return coupling
-
-
-def cheapest_pair(pairs: Sequence[tuple[int, int]], costs: npt.NDArray[np.float64]) -> tuple[int, int]:
-    """Return the pair that ends at the least cost on average: a row of costs for each, a column for each start.
-
-    Each start counts the same, whatever its costs are.
-    """
-    scale = np.abs(costs).mean(axis=0)
-    return pairs[int(np.argmin((costs / np.where(scale == 0, 1.0, scale)).mean(axis=1)))]
-
-
-def generator_beside(rng: np.random.Generator) -> np.random.Generator:
-    """Return a generator for trials, another one whenever that of the search has moved on, which stays as it is."""
-    return np.random.default_rng(int(copy.deepcopy(rng).integers(2**63)))
 
 
 def hill_climbing(initial: Any) -> Any:
@@ -152,9 +116,6 @@ def hands(workers: int | None, executor: Executor | None) -> Iterator[Callable[.
 
     try:
         yield call
-    except BaseException:
+    finally:
         if own is not None:
             own.shutdown(wait=False)
-        raise
-    if own is not None:
-        own.shutdown()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,12 +23,16 @@ except ImportError:
 if TYPE_CHECKING:
     import os
 
+    from neuralns.selection.policy_file import Policy
+
 Floats = npt.NDArray[np.float64]
 
 CLOCKS: dict[str, Callable[[], float]] = {"time": time.perf_counter, "processor": time.process_time}
 """Clocks by which gains a second are told; a third one, ``iterations``, counts every iteration the same."""
 CONTEXT_SHARE = 0.03
 """Most of the time that asking states for their numbers may take; with the clock ``iterations`` there is no limit."""
+NETWORK = "alns"
+"""What the card of a policy for such a selector has as its network."""
 _BEST, _BETTER = 0, 1
 
 
@@ -97,14 +102,9 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
 
     @classmethod
     def load(
-        cls,
-        path: str | os.PathLike[str],
-        *,
-        alns: Any = None,
-        adapt: bool = True,
-        clock: str | None = None,
-        **budget: Any,
-    ) -> LearnedSelector:
+        cls, path: str | os.PathLike[str], *, alns: Any = None, adapt: bool = True, clock: str | None = None,
+        **options: Any,
+    ) -> LearnedSelector:  # fmt: skip
         """Return the selector that a policy file holds (see `neuralns.bridges.alns.train`).
 
         Parameters
@@ -113,14 +113,30 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
             The ALNS that it will be used in: one whose operators have other names, or another order, than those of the
             training is refused.
         adapt
-            Whether it goes on learning in the search at hand; a policy by Q-learning never does.
-        clock, budget
+            Whether it goes on learning in the search at hand.
+        clock, options
             As those of a new selector; by default those of its training. Seconds are counted by ``time`` where the
             training counted iterations.
         """
-        from neuralns.bridges.alns.policy import read_selector
-
-        return read_selector(path, alns=alns, adapt=adapt, clock=clock, **budget)
+        lesson, policy = read_lesson(path)
+        for kind, known in (("destroy", policy.destroys), ("repair", policy.repairs)):
+            names = list(known) if alns is None else [name for name, _ in getattr(alns, f"{kind}_operators")]
+            if names != list(known):
+                raise InputError(
+                    f"{path}: was trained with {kind} operators {', '.join(known)}, in this order; the ALNS has "
+                    f"{', '.join(names) or 'none'}."
+                )
+        training = policy.card.get("training")
+        trained = training if isinstance(training, dict) else {}
+        if "seconds" not in options and "iterations" not in options:
+            options |= {name: trained.get(name) for name in ("seconds", "iterations")}
+        if clock is None:
+            clock = str(trained.get("clock", "time"))
+            if clock == "iterations" and options.get("seconds") is not None:
+                clock = "time"
+        coupling = options.pop("op_coupling", policy.card.get("coupling"))
+        shape = len(policy.destroys), len(policy.repairs)
+        return lesson.teach(cls(*shape, coupling, clock=clock, settings=lesson.settings, **options), adapt)
 
     def __call__(self, rng: np.random.Generator, best: Any, curr: Any) -> tuple[int, int]:
         """Return the indices of a destroy and of a repair operator."""
@@ -163,18 +179,12 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
 
     def _see(self, state: Any) -> Floats | None:
         """Return the state's own numbers: those of before while it is the same, or where asking would take too long."""
-        if state is self._state and self._seen is not None:
-            return self._seen
-        if self.clock == "iterations":
-            self._seen = self.context.numbers(state)
-        elif self._seen is None or self._credit >= self._price:
+        dear = self.clock != "iterations" and self._credit < self._price
+        if self._seen is None or (state is not self._state and not dear):
             begin = time.perf_counter()
             self._seen = self.context.numbers(state)
-            self._price = time.perf_counter() - begin
-            self._credit = 0.0
-        else:
-            return self._seen
-        self._state = state
+            self._price, self._credit = time.perf_counter() - begin, 0.0
+            self._state = state
         return self._seen
 
     def _numbers(self, now: float, state: Any, current: float, best: float) -> Floats:
@@ -192,7 +202,62 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
         own = self._see(state)
         return np.array(numbers) if own is None else np.concatenate((numbers, own))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the numbers that it sees."""
-        return ("1", *STATUS, *(f"context {index}" for index in range(self.context.size)))
+
+@dataclass(frozen=True)
+class Lesson:
+    """What was learned beforehand: what pairs are worth, as linear functions of what is seen.
+
+    Attributes
+    ----------
+    slopes
+        For each pair (a row of the table for each destroy operator, its repair operators in order) the logarithm of its
+        worth as a linear function of what the selector sees: a constant, the status, the state's own numbers.
+    mean, deviation
+        Of the state's own numbers.
+    settings, trust
+        How the selector goes on learning, and events that the lesson counts against those of the search at hand.
+    """
+
+    slopes: Floats
+    mean: Floats
+    deviation: Floats
+    settings: Settings
+    trust: float
+
+    def teach(self, selector: LearnedSelector, adapt: bool = True) -> LearnedSelector:
+        """Give a new selector what was learned."""
+        learner = selector.learner
+        learner.belief = np.exp(self.slopes[:, 0]).reshape(learner.shape)
+        learner.weights = self.slopes * (np.arange(self.slopes.shape[1]) > 0)
+        learner.steepness = np.full(len(self.slopes), 10.0)
+        learner.trust = self.trust
+        learner.adapts = adapt
+        selector.context = Context(self.mean, self.deviation)
+        return selector
+
+
+def read_lesson(path: str | os.PathLike[str]) -> tuple[Lesson, Policy]:
+    """Read what was learned (safetensors with a card, nothing is executed); another file is refused."""
+    from neuralns.selection.policy_file import read_policy
+
+    policy = read_policy(path)
+    if policy.network != NETWORK:
+        raise InputError(f"{path}: is a policy for searches of neuralns ({policy.network}), not for alns.")
+    tables = {name: np.asarray(table, dtype=np.float64) for name, table in policy.tensors.items()}
+    pairs = len(policy.destroys) * len(policy.repairs)
+    mean, deviation = (tables.get(name, np.empty(0)) for name in ("mean", "deviation"))
+    slopes = tables.get("slopes", np.empty(0))
+    if slopes.shape != (pairs, 1 + len(STATUS) + mean.size) or mean.shape != deviation.shape or mean.ndim != 1:
+        raise InputError(f"{path}: its tables do not fit its {pairs} pairs of operators.")
+    if not all(np.isfinite(table).all() for table in tables.values()) or (deviation < 0).any():
+        raise InputError(f"{path}: holds numbers that are not finite, or deviations below 0.")
+    known = {field.name for field in fields(Settings)} | {"trust"}
+    learning = policy.card.get("learning")
+    if (
+        not isinstance(learning, dict)
+        or set(learning) != known
+        or not all(type(value) in (int, float) and 0 <= value < 1e9 for value in learning.values())
+    ):
+        raise InputError(f"{path}: its card has no readable entry 'learning'.")
+    settings = Settings(**{name: float(value) for name, value in learning.items() if name != "trust"})
+    return Lesson(slopes, mean, deviation, settings, float(learning["trust"])), policy

@@ -82,21 +82,13 @@ class Context:
         """The last numbers, as they came."""
         self._inverse: Floats = np.ones(1) if deviation is None else 1.0 / (deviation + 1e-12)
 
-    @property
-    def _when(self) -> str:
-        return "in training" if self.fixed else "before"
-
-    @property
-    def size(self) -> int:
-        """How many numbers there are; 0 before the first were seen."""
-        return 0 if self.mean is None else len(self.mean)
-
     def numbers(self, state: Any) -> Floats | None:
         """Return the normalised numbers of a state, or None where it tells none."""
         tell = getattr(state, "get_context", None)
+        when = "in training" if self.fixed else "before"
         if tell is None:
-            if self.size:
-                raise InputError(f"the state has no get_context(), but told {self.size} numbers {self._when}.")
+            if self.mean is not None and len(self.mean):
+                raise InputError(f"the state has no get_context(), but told {len(self.mean)} numbers {when}.")
             return None
         values: Floats = np.asarray(tell(), dtype=np.float64)
         if values.ndim != 1:
@@ -107,7 +99,7 @@ class Context:
         if self.mean is None or self.square is None:
             self.mean, self.square = values.copy(), np.zeros(len(values))
         elif len(values) != len(self.mean):
-            raise InputError(f"get_context() gave {len(values)} numbers, but {len(self.mean)} {self._when}.")
+            raise InputError(f"get_context() gave {len(values)} numbers, but {len(self.mean)} {when}.")
         self.told = values
         # Numbers that have been seen often hardly change their mean any more.
         if not self.fixed and (self.count < _ALWAYS or self._turn % _SELDOM == 0):

@@ -113,14 +113,14 @@ def nearest_routed(state, customer, mark):
     for index in range(state.neighbours.shape[1]):
         other = state.neighbours[customer, index]
         slot = state.route[other]
-        if slot >= 0 and state.slot_marks[slot] != mark:
+        if slot >= 0 and state.visited_slots[slot] != mark:
             return other
     if state.neighbours.shape[1] >= state.customers - 1:
         return 0
     nearest, least = 0, 0.0
     for other in range(1, state.customers + 1):
         slot = state.route[other]
-        if slot >= 0 and other != customer and state.slot_marks[slot] != mark:
+        if slot >= 0 and other != customer and state.visited_slots[slot] != mark:
             length = distance(state, customer, other)
             if nearest == 0 or length < least:
                 nearest, least = other, length

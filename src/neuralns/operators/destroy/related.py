@@ -9,7 +9,7 @@ from neuralns.operators.toolkit import (
     ends_of_requests,
     has_windows,
     nearest_routed,
-    new_mark,
+    new_visit,
     other_end,
     randint,
     random,
@@ -72,17 +72,17 @@ def cluster(state, quota):
     the route's customers without its longest edge. The next route is that of the customer nearest to a random removed
     one, among routes not split yet. Pisinger & Ropke 2007, section 5.1.3 (cluster removal).
     """
-    split = new_mark(state)
+    split = new_visit(state)
     slot = random_route(state)
     while True:
         _remove_cluster(state, slot, quota)
         if state.n_removed >= quota:
             return
-        state.slot_marks[slot] = split
+        state.visited_slots[slot] = split
         centre = state.removed[randint(state, state.n_removed)]
         near = nearest_routed(state, centre, split)
         if near == 0:
-            split = new_mark(state)
+            split = new_visit(state)
             near = nearest_routed(state, centre, split)
         slot = state.route[near]
 
@@ -116,15 +116,15 @@ def _remove_cluster(state, slot, quota):
             if length < edge[other]:
                 edge[other] = length
                 parent[other] = index
-    beyond = new_mark(state)
+    beyond = new_visit(state)
     for index in range(1, size):
-        if index == longest or state.marks[state.items[parent[index]]] == beyond:
-            state.marks[state.items[index]] = beyond
+        if index == longest or state.visited[state.items[parent[index]]] == beyond:
+            state.visited[state.items[index]] = beyond
     take_beyond = size > 1 and random(state) < 0.5
     for index in range(size):
         if state.n_removed >= quota:
             return
-        if (state.marks[state.items[index]] == beyond) == take_beyond:
+        if (state.visited[state.items[index]] == beyond) == take_beyond:
             remove(state, state.items[index])
 
 
@@ -188,8 +188,8 @@ def route_neighbourhood(state, quota):
         customer = state.first[slot]
         for _ in range(randint(state, state.size[slot])):
             customer = state.successor[customer]
-        own = new_mark(state)
-        state.slot_marks[slot] = own
+        own = new_visit(state)
+        state.visited_slots[slot] = own
         start = state.first[state.route[nearest_routed(state, customer, own)]]
         one, other, least = 0, 0, np.inf
         customer = state.first[slot]
@@ -212,7 +212,7 @@ def pair(state, quota):
 
     Mancini 2016, section 4 (pair removal).
     """
-    nobody = new_mark(state)
+    nobody = new_visit(state)
     while state.n_removed < quota:
         customer = random_routed(state)
         remove(state, customer)

@@ -1,9 +1,9 @@
 """String removal: consecutive customers of routes that lie near each other."""
 
-from neuralns.operators.toolkit import compiled, destroy, new_mark, randint, random, random_routed, remove
+from neuralns.operators.toolkit import Dial, compiled, destroy, new_visit, randint, random, random_routed, remove
 
 
-@destroy("string", "related")
+@destroy("string", "related", dials={"longest": Dial("length of strings", 0.45)})
 def string_removal(state, quota, longest=10.0, split=0.5, keep=0.99):
     """Remove strings of consecutive customers from routes around a random customer.
 
@@ -16,7 +16,7 @@ def string_removal(state, quota, longest=10.0, split=0.5, keep=0.99):
     """
     longest = min(longest, state.present / state.n_routes)
     while state.n_removed < quota:
-        cut = new_mark(state)
+        cut = new_visit(state)
         seed = random_routed(state)
         _remove_string(state, seed, longest, split, keep, quota, cut)
         for index in range(state.neighbours.shape[1]):
@@ -24,7 +24,7 @@ def string_removal(state, quota, longest=10.0, split=0.5, keep=0.99):
                 return
             customer = state.neighbours[seed, index]
             slot = state.route[customer]
-            if slot >= 0 and state.slot_marks[slot] != cut:
+            if slot >= 0 and state.visited_slots[slot] != cut:
                 _remove_string(state, customer, longest, split, keep, quota, cut)
 
 
@@ -32,7 +32,7 @@ def string_removal(state, quota, longest=10.0, split=0.5, keep=0.99):
 def _remove_string(state, customer, longest, split, keep, quota, cut):
     """Remove a string that holds a customer from its route, split or whole, and mark the route as cut."""
     slot = state.route[customer]
-    state.slot_marks[slot] = cut
+    state.visited_slots[slot] = cut
     size = state.size[slot]
     length = max(1, min(int(1.0 + random(state) * min(longest, size)), size, quota - state.n_removed))
     kept = 0

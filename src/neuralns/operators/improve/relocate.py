@@ -1,9 +1,9 @@
-"""Improve operators that move stops to other places: or-opt."""
+"""Improve operators that move stops to other positions: or-opt."""
 
-from neuralns.operators.toolkit import arriving, compiled, improve, leaving, leg, try_move
+from neuralns.operators.toolkit import Dial, arriving, compiled, improve, leaving, leg, try_move
 
 
-@improve("or-opt", "both")
+@improve("or-opt", "both", dials={"longest": Dial("length of strings", 0.45)})
 def or_opt(state, near=10, longest=3):
     """Move up to ``longest`` stops in a row beside one of their nearest, in either direction, on any route.
 

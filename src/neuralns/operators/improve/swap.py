@@ -9,7 +9,7 @@ from neuralns.operators.toolkit import (
     leaving,
     leg,
     may_cross,
-    new_mark,
+    new_visit,
     try_cross,
     try_swap,
 )
@@ -17,7 +17,7 @@ from neuralns.operators.toolkit import (
 
 @improve("swap", "both")
 def swap(state, near=10):
-    """Exchange the places of two customers, i and one beside a near one of i, on any routes.
+    """Exchange the positions of two customers, i and one beside a near one of i, on any routes.
 
     Customers i between p and s and j between k and l: if c_pi + c_is + c_kj + c_jl > c_pj + c_js + c_ki + c_il. Tried
     for each i that the step touched and the stops j before and behind each of its nearest, as long as these are nearer
@@ -65,10 +65,10 @@ def _exchange_with(state, node, other):
 
 @improve("swap-star", "between routes")
 def swap_star(state):
-    """Exchange two customers of two routes that the step changed, each going to its cheapest place there (SWAP*).
+    """Exchange two customers of two routes that the step changed, each going to its cheapest position there (SWAP*).
 
     For customers i and j the gain is that of taking both off, less the cost of i at the cheapest of its three best
-    places on j's route that stays when j leaves, or at j's own, and that of j likewise. Vidal 2022.
+    positions on j's route that stays when j leaves, or at j's own, and that of j likewise. Vidal 2022.
     """
     _list_changed_routes(state)
     for index in range(state.n_columns):
@@ -80,12 +80,12 @@ def swap_star(state):
 @compiled
 def _list_changed_routes(state):
     """Write the routes of customers that the step touched into ``state.columns``."""
-    seen = new_mark(state)
+    seen = new_visit(state)
     state.n_columns = 0
     for index in range(state.n_touched):
         slot = state.route[state.touched[index]]
-        if slot >= 0 and state.slot_marks[slot] != seen:
-            state.slot_marks[slot] = seen
+        if slot >= 0 and state.visited_slots[slot] != seen:
+            state.visited_slots[slot] = seen
             state.columns[state.n_columns] = slot
             state.n_columns += 1
 
@@ -93,17 +93,19 @@ def _list_changed_routes(state):
 @compiled
 def _swap_between(state, slot, other_slot):
     """Make the first exchange found between two routes; return whether there was one."""
-    _find_places(state, slot, other_slot)
-    _find_places(state, other_slot, slot)
+    _find_positions(state, slot, other_slot)
+    _find_positions(state, other_slot, slot)
     node = state.first[slot]
     while node != 0:
         gain = _gain(state, node)
         other = state.first[other_slot]
         while other != 0:
             if may_cross(state, node, other):
-                cost, place = _cheapest_without(state, node, other)
-                other_cost, other_place = _cheapest_without(state, other, node)
-                if cost + other_cost < gain + _gain(state, other) and try_cross(state, node, place, other, other_place):
+                cost, position = _cheapest_without(state, node, other)
+                other_cost, other_position = _cheapest_without(state, other, node)
+                if cost + other_cost < gain + _gain(state, other) and try_cross(
+                    state, node, position, other, other_position
+                ):
                     return True
             other = state.successor[other]
         node = state.successor[node]
@@ -118,8 +120,8 @@ def _gain(state, node):
 
 
 @compiled
-def _find_places(state, slot, other_slot):
-    """Find the three cheapest places on another route of each customer of a route.
+def _find_positions(state, slot, other_slot):
+    """Find the three cheapest positions on another route of each customer of a route.
 
     Costs are left in ``keys``, ``best_delta`` and ``row_limit``, the stops before in ``items``, ``order``,
     ``best_column``.
@@ -141,30 +143,30 @@ def _find_places(state, slot, other_slot):
 
 
 @compiled
-def _keep_place(state, node, cost, place):
-    """Put a place among the three cheapest of a customer."""
+def _keep_place(state, node, cost, position):
+    """Put a position among the three cheapest of a customer."""
     if cost >= state.best_delta[node]:
-        state.row_limit[node], state.best_column[node] = cost, place
+        state.row_limit[node], state.best_column[node] = cost, position
         return
     state.row_limit[node], state.best_column[node] = state.best_delta[node], state.order[node]
     if cost >= state.keys[node]:
-        state.best_delta[node], state.order[node] = cost, place
+        state.best_delta[node], state.order[node] = cost, position
         return
     state.best_delta[node], state.order[node] = state.keys[node], state.items[node]
-    state.keys[node], state.items[node] = cost, place
+    state.keys[node], state.items[node] = cost, position
 
 
 @compiled
 def _cheapest_without(state, node, other):
-    """Return the least cost of a customer on the route of another one that leaves it, and the stop before its place."""
+    """Return the least cost of a customer on the route of another one that leaves it, and the stop before it."""
     slot, before, after = state.route[other], state.predecessor[other], state.successor[other]
     best = leg(state, slot, before, node) + leg(state, slot, node, after) - leg(state, slot, before, after)
-    place = state.items[node]
-    if place != other and place != before:
-        return (state.keys[node], place) if state.keys[node] < best else (best, before)
-    place = state.order[node]
-    if place != other and place != before:
-        return (state.best_delta[node], place) if state.best_delta[node] < best else (best, before)
+    position = state.items[node]
+    if position != other and position != before:
+        return (state.keys[node], position) if state.keys[node] < best else (best, before)
+    position = state.order[node]
+    if position != other and position != before:
+        return (state.best_delta[node], position) if state.best_delta[node] < best else (best, before)
     if state.row_limit[node] < best:
         return state.row_limit[node], np.uint32(state.best_column[node])
     return best, before

@@ -4,8 +4,10 @@ import numpy as np
 
 from neuralns.operators.repair.table import open_column
 from neuralns.operators.toolkit import (
+    Dial,
     best_insertion,
     best_near,
+    best_on_routes,
     best_opening,
     compiled,
     fill_table,
@@ -38,9 +40,9 @@ def _cheapest(state, rows):
 
 @repair("greedy", "greedy")
 def greedy(state):
-    """Insert the customer and place of the least cost overall, again and again.
+    """Insert the customer and position of the least cost overall, again and again.
 
-    Least c_pi + c_is − c_ps over all customers i and places (p, s) with room; opening a route for i costs
+    Least c_pi + c_is − c_ps over all customers i and positions (p, s) with room; opening a route for i costs
     c_0i + c_i0 and a vehicle. Ropke & Pisinger 2006, section 3.2.1 (basic greedy).
     """
     rows, width = fill_table(state)
@@ -208,23 +210,23 @@ def _order_removed(state, order):
             key = state.earliest[customer]
         else:
             key = -state.latest[customer]
-        if customer == state.opener:
+        if customer == state.forced:
             key = -np.inf
-        place = index
-        while place > 0 and state.keys[place - 1] > key:
-            state.keys[place], state.items[place] = state.keys[place - 1], state.items[place - 1]
-            place -= 1
-        state.keys[place], state.items[place] = key, customer
+        position = index
+        while position > 0 and state.keys[position - 1] > key:
+            state.keys[position], state.items[position] = state.keys[position - 1], state.items[position - 1]
+            position -= 1
+        state.keys[position], state.items[position] = key, customer
     return count
 
 
-@repair("blinks", "greedy")
+@repair("blinks", "greedy", dials={"rate": Dial("rate of blinks", 0.6)})
 def blinks(state, rate=0.01, near=0.0):
-    """Insert customers one by one at their cheapest place, overlooking some places by chance.
+    """Insert customers one by one at their cheapest position, overlooking some positions by chance.
 
     The order is drawn: random, largest demand first, farthest first or nearest first with weights 4, 4, 2, 1; with time
-    windows also narrowest first, earliest start first and latest end first, with weights 1, 1, 1. Each place that is
-    better than the best one so far is overlooked with probability ``rate``. If ``near`` is above 0, only the places
+    windows also narrowest first, earliest start first and latest end first, with weights 1, 1, 1. Each position that is
+    better than the best one so far is overlooked with probability ``rate``. If ``near`` is above 0, only the positions
     beside so many customers that go well with a customer, by distance and time, are looked at, and all if it fits at
     none of them. Greedy insertion with blinks of Christiaens & Vanden Berghe 2020 (SISR), section 5.2.
     """
@@ -233,23 +235,20 @@ def blinks(state, rate=0.01, near=0.0):
 
 @compiled
 def insert_in_order(state, order, rate, near):
-    """Insert the removed customers in an order, each at its cheapest place or into a route of its own."""
+    """Insert the removed customers in an order, each at its cheapest position or into a route of its own."""
     listed = False
     for index in range(_order_removed(state, order)):
         customer = state.items[index]
-        best, where, place = worth(state, customer), -1, np.int64(0)
+        best, where, position = worth(state, customer), -1, np.int64(0)
         if near > 0:
-            best, where, place = best_near(state, customer, near, best, rate)
+            best, where, position = best_near(state, customer, near, best, rate)
         if where < 0:
             if not listed:
                 list_routes(state)
                 listed = True
-            best = worth(state, customer)
-            for column in range(state.n_columns):
-                slot = state.columns[column]
-                cost, there = best_insertion(state, customer, slot, best, rate)
-                if cost < best:
-                    best, where, place = cost, int(slot), there
+            best, where, position = best_on_routes(state, customer, worth(state, customer), rate)
+            if where < 0:
+                best = worth(state, customer)
         opening, vehicle = best_opening(state, customer)
         if opening < best:
             if listed:
@@ -257,7 +256,7 @@ def insert_in_order(state, order, rate, near):
             else:
                 insert(state, customer, open_route(state, vehicle), 0)
         elif where >= 0:
-            insert(state, customer, where, place)
+            insert(state, customer, where, position)
         if hopeless(state):
             return
 
@@ -294,7 +293,7 @@ def greedy_with_noise(state, amplitude=0.025):
         for index in range(rows):
             row = state.order[index]
             cell = row * width + changed
-            state.table_delta[cell], state.table_place[cell] = best_insertion(state, state.items[row], slot)
+            state.table_delta[cell], state.table_position[cell] = best_insertion(state, state.items[row], slot)
             if state.table_delta[cell] < np.inf:
                 state.table_delta[cell] += most * (2.0 * random(state) - 1.0)
             find_cheapest(state, row, width)

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from neuralns.operators.toolkit import best_opening, insert, may_fit, open_route, randint, random_place, repair
+from neuralns.operators.toolkit import best_opening, insert, may_fit, open_route, randint, random_position, repair
 
 
 @repair("random-insertion", "random")
 def random_insertion(state):
-    """Insert each customer at a random place of a random route with room.
+    """Insert each customer at a random position of a random route with room.
 
-    Every route with room is as likely as any other, and so is every place on it; without room anywhere a route is
+    Every route with room is as likely as any other, and so is every position on it; without room anywhere a route is
     opened. A baseline since Shaw 1998.
     """
     for index in range(state.n_removed - 1, -1, -1):
@@ -21,10 +21,10 @@ def random_insertion(state):
                 seen += 1
                 if randint(state, seen) == 0:
                     chosen = int(slot)
-        place = np.int64(-1) if chosen < 0 else random_place(state, customer, chosen)
-        if place < 0:
+        position = np.int64(-1) if chosen < 0 else random_position(state, customer, chosen)
+        if position < 0:
             cost, vehicle = best_opening(state, customer)
             if cost < np.inf:
                 insert(state, customer, open_route(state, vehicle), 0)
         else:
-            insert(state, customer, chosen, place)
+            insert(state, customer, chosen, position)

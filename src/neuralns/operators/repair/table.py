@@ -1,6 +1,6 @@
 """The insertion table of repairs: a row for each removed customer, a column for each route that may take one.
 
-A cell holds the least cost of inserting the customer into the route, and the place. An insertion changes one column;
+A cell holds the least cost of inserting the customer into the route, and the position. An insertion changes one column;
 the rest stays valid.
 """
 
@@ -39,7 +39,7 @@ def fill_table(state):
         state.items[row] = customer
         for column in range(columns):
             cell = row * width + column
-            state.table_delta[cell], state.table_place[cell] = best_insertion(state, customer, state.columns[column])
+            state.table_delta[cell], state.table_position[cell] = best_insertion(state, customer, state.columns[column])
     return rows, width
 
 
@@ -63,7 +63,7 @@ def insert_row(state, row, column, width):
     if column < 0:
         cost, vehicle = best_opening(state, customer)
         return open_column(state, customer, vehicle) if cost < np.inf else -1
-    insert(state, customer, state.columns[column], state.table_place[row * width + column])
+    insert(state, customer, state.columns[column], state.table_position[row * width + column])
     return column
 
 
@@ -71,8 +71,8 @@ def insert_row(state, row, column, width):
 def renew_cell(state, row, column, width, inserted):
     """Renew a cell after a customer was inserted into its route."""
     cell = row * width + column
-    state.table_delta[cell], state.table_place[cell] = renew_best(
-        state, state.items[row], state.columns[column], inserted, state.table_delta[cell], state.table_place[cell]
+    state.table_delta[cell], state.table_position[cell] = renew_best(
+        state, state.items[row], state.columns[column], inserted, state.table_delta[cell], state.table_position[cell]
     )
 
 

@@ -62,13 +62,15 @@ def anything(text: str) -> bool:
     return True
 
 
+VROOM = InstanceFormat(is_vroom, read_vroom_text)
+SPREADSHEET = InstanceFormat(is_spreadsheet, read_spreadsheet_text)
 # The first format that recognises a text reads it.
 INSTANCE_FORMATS = (
-    InstanceFormat(is_vroom, read_vroom_text),
+    VROOM,
     InstanceFormat(is_json, read_json_instance, ".json", json_instance_text),
     InstanceFormat(is_solomon, read_solomon),
     InstanceFormat(is_li_lim, read_li_lim),
-    InstanceFormat(is_spreadsheet, read_spreadsheet_text),
+    SPREADSHEET,
     InstanceFormat(anything, read_vrplib, ".vrp", vrplib_text),
 )
 SOLUTION_FORMATS = (
@@ -97,14 +99,14 @@ def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ign
         Names of what to go on without, though the file has it and it would change the problem; ``windows`` stands for
         all that has to do with time, and for the number of vehicles.
     """
-    instance = instance_from_text(path, read_text(path), ignore)
+    text = read_text(path)
+    instance = format_of(text).read(path, text, (ignore,) if isinstance(ignore, str) else tuple(ignore))
     return instance if rounding is None else instance.with_rounding(rounding)
 
 
-def instance_from_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
-    """Read an instance from the text of a file, which need not exist: ``path`` is what sentences call it."""
-    form = next(form for form in INSTANCE_FORMATS if form.recognises(text))
-    return form.read(path, text, (ignore,) if isinstance(ignore, str) else tuple(ignore))
+def format_of(text: str) -> InstanceFormat:
+    """Return the format of the text of an instance."""
+    return next(form for form in INSTANCE_FORMATS if form.recognises(text))
 
 
 def write_instance(instance: Instance, path: str | os.PathLike[str]) -> None:

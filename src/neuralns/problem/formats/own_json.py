@@ -215,9 +215,9 @@ def solution_to_json(solution: Solution) -> dict[str, Any]:
         "routes": [list(route) for route in solution.routes],
     }
     if len(instance.types) > 1:
-        names = [kind.name for kind in instance.types]
+        names = [vehicle_type.name for vehicle_type in instance.types]
         named = all(names) and len(set(names)) == len(names)
-        data["vehicles"] = [names[kind] if named else kind for kind in solution.vehicles]
+        data["vehicles"] = [names[vehicle_type] if named else vehicle_type for vehicle_type in solution.vehicles]
     return data
 
 
@@ -227,7 +227,11 @@ def _types_of(instance: Instance, path: FilePath, given: Any, routes: int) -> li
         return None
     if not isinstance(given, list) or len(given) != routes:
         raise InputError(f"{path}: 'vehicles' must be a list of {routes} vehicle types, one for each route.")
-    names = {kind.name: number for number, kind in reversed(list(enumerate(instance.types))) if kind.name}
+    names = {
+        vehicle_type.name: number
+        for number, vehicle_type in reversed(list(enumerate(instance.types)))
+        if vehicle_type.name
+    }
     found = []
     for place, each in enumerate(given):
         number = names.get(each) if isinstance(each, str) else each

@@ -57,7 +57,7 @@ def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
     """
     sheet = Sheet(path, text, COLUMNS, (), ())
     nodes = {instance.label(node): node for node in range(len(instance.demands))}
-    kinds = {label: kind for kind, label in enumerate(_type_labels(instance))}
+    vehicle_types = {label: vehicle_type for vehicle_type, label in enumerate(_type_labels(instance))}
     routes: dict[str, list[tuple[float, int]]] = {}
     vehicles: dict[str, int] = {}
     left_out = False
@@ -70,9 +70,9 @@ def read_route_table(instance: Instance, path: FilePath, text: str) -> Solution:
         if name not in nodes:
             raise sheet.refusal(index, "name", f"{name!r:.60} is no stop of {instance.name}")
         routes.setdefault(route, []).append((sheet.number(index, "stop") or 0.0, nodes[name]))
-        if vehicle and vehicle not in kinds:
+        if vehicle and vehicle not in vehicle_types:
             raise sheet.refusal(index, "vehicle", f"{vehicle!r:.60} is no type of vehicle of {instance.name}")
-        if vehicle and vehicles.setdefault(route, kinds[vehicle]) != kinds[vehicle]:
+        if vehicle and vehicles.setdefault(route, vehicle_types[vehicle]) != vehicle_types[vehicle]:
             raise sheet.refusal(index, "vehicle", f"{vehicle!r:.60} is another vehicle than before")
     if not routes and not left_out:
         raise InputError(f"{path}: no row belongs to a route.")
@@ -92,12 +92,14 @@ def route_table_text(solution: Solution) -> str:
     is what is on the vehicle when it leaves. Names that begin as a formula have an apostrophe before them.
     """
     instance, text = solution.instance, io.StringIO()
-    labels, places = _type_labels(instance), range(1, instance.dimensions + 1)
+    labels, dimensions = _type_labels(instance), range(1, instance.dimensions + 1)
     down, up = instance.amounts
     vehicles = len(labels) > 1 or bool(instance.types[0].name)
-    amounts = len(places) > 1 or bool(up.any()) or instance.shipments is not None
-    loads = [of_number("load", place).replace("_", " ") for place in places]
-    moved = [of_number(what, place).replace("_", " ") for what in ("delivery", "pickup") for place in places]
+    amounts = len(dimensions) > 1 or bool(up.any()) or instance.shipments is not None
+    loads = [of_number("load", dimension).replace("_", " ") for dimension in dimensions]
+    moved = [
+        of_number(what, dimension).replace("_", " ") for what in ("delivery", "pickup") for dimension in dimensions
+    ]
     columns = ["route", *["vehicle"] * vehicles, "stop", "name", "arrival", "departure", *moved * amounts, *loads]
     table = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     table.writeheader()
@@ -115,16 +117,16 @@ def route_table_text(solution: Solution) -> str:
         return {name: f"{round(value, 9) + 0.0:.10g}" for name, value in zip(names, values, strict=True)}
 
     def at_stop(node: int) -> Floats:
-        shipped = np.broadcast_to(instance.shipped(node), len(places))
+        shipped = np.broadcast_to(instance.shipped(node), len(dimensions))
         return np.concatenate([down[node] + np.maximum(-shipped, 0), up[node] + np.maximum(shipped, 0)])
 
-    for number, (plan, kind) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
-        which = {"route": number, "vehicle": text_cell(labels[kind])}
+    for number, (plan, vehicle_type) in enumerate(zip(solution.schedules, solution.vehicles, strict=True), 1):
+        which = {"route": number, "vehicle": text_cell(labels[vehicle_type])}
         if plan.start is not None:
             first = {"stop": 0, "name": label(plan.start), "departure": at(plan.departure)}
             table.writerow({**which, **first, **numbers(loads, plan.loads)})
-        for place, stop in enumerate(plan.stops, 1):
-            here = {"stop": place, "name": label(stop.node)}
+        for position, stop in enumerate(plan.stops, 1):
+            here = {"stop": position, "name": label(stop.node)}
             times = {"arrival": at(stop.arrival), "departure": at(stop.departure)}
             goods = {**numbers(moved, at_stop(stop.node).tolist()), **numbers(loads, stop.loads)}
             table.writerow({**which, **here, **times, **goods})
@@ -140,6 +142,6 @@ def route_table_text(solution: Solution) -> str:
 
 def _type_labels(instance: Instance) -> list[str]:
     """Return what to call the types of vehicles, each its own."""
-    names = [instance.type_name(kind) for kind in range(len(instance.types))]
+    names = [instance.type_name(vehicle_type) for vehicle_type in range(len(instance.types))]
     counts = Counter(names)
-    return [name if counts[name] == 1 else f"{name} ({kind})" for kind, name in enumerate(names, 1)]
+    return [name if counts[name] == 1 else f"{name} ({vehicle_type})" for vehicle_type, name in enumerate(names, 1)]

@@ -47,8 +47,8 @@ def read_sol(instance: Instance, path: FilePath, text: str) -> Solution:
     for line, visited in list(zip(lines, routes, strict=True))[len(vehicles) :]:
         if visited:
             raise InputError(f"{path}, line {line}: there are only {len(vehicles)} vehicles, one for each route.")
-    driven = [(visited, kind) for visited, kind in zip(routes, vehicles, strict=False) if visited]
-    return Solution(instance, [visited for visited, _ in driven], [kind for _, kind in driven])
+    driven = [(visited, vehicle_type) for visited, vehicle_type in zip(routes, vehicles, strict=False) if visited]
+    return Solution(instance, [visited for visited, _ in driven], [vehicle_type for _, vehicle_type in driven])
 
 
 def sol_text(solution: Solution) -> str:
@@ -79,14 +79,16 @@ def numbered_vehicles(instance: Instance) -> list[int]:
     [0, 1, 0]
     """
     counts = [
-        instance.customers if kind.available is None or kind.available > MOST_NUMBERED else kind.available
-        for kind in instance.types
+        instance.customers
+        if vehicle_type.available is None or vehicle_type.available > MOST_NUMBERED
+        else vehicle_type.available
+        for vehicle_type in instance.types
     ]
-    lists = [vehicle_numbers(kind.name) for kind in instance.types]
-    by_number = {number: kind for kind, numbers in enumerate(lists) for number in numbers}
+    lists = [vehicle_numbers(vehicle_type.name) for vehicle_type in instance.types]
+    by_number = {number: vehicle_type for vehicle_type, numbers in enumerate(lists) for number in numbers}
     if [len(numbers) for numbers in lists] == counts and sorted(by_number) == list(range(1, sum(counts) + 1)):
-        return [kind for _, kind in sorted(by_number.items())]
-    return [kind for kind, count in enumerate(counts) for _ in range(count)]
+        return [vehicle_type for _, vehicle_type in sorted(by_number.items())]
+    return [vehicle_type for vehicle_type, count in enumerate(counts) for _ in range(count)]
 
 
 def vehicle_numbers(name: str) -> list[int]:
@@ -119,17 +121,17 @@ def listed_vehicles(numbers: list[int]) -> str:
 def _by_vehicle(solution: Solution) -> list[tuple[int, ...]]:
     """Return the routes by number of vehicle, up to the last that is used."""
     vehicles = numbered_vehicles(solution.instance)
-    places: dict[int, list[int]] = {}
-    for place, kind in enumerate(vehicles):
-        places.setdefault(kind, []).append(place)
+    indices: dict[int, list[int]] = {}
+    for index, vehicle_type in enumerate(vehicles):
+        indices.setdefault(vehicle_type, []).append(index)
     routes: list[tuple[int, ...]] = [()] * len(vehicles)
-    for route, kind in zip(solution.routes, solution.vehicles, strict=True):
-        if not places.get(kind):
+    for route, vehicle_type in zip(solution.routes, solution.vehicles, strict=True):
+        if not indices.get(vehicle_type):
             raise InputError(
-                f"{solution.instance.name}: more routes have vehicle {solution.instance.type_name(kind)} than there "
-                "are, which a .sol file cannot say; write a .json file instead."
+                f"{solution.instance.name}: more routes have vehicle {solution.instance.type_name(vehicle_type)} than "
+                "there are, which a .sol file cannot say; write a .json file instead."
             )
-        routes[places[kind].pop(0)] = route
+        routes[indices[vehicle_type].pop(0)] = route
     while routes and not routes[-1]:
         routes.pop()
     return routes

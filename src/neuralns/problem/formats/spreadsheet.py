@@ -16,9 +16,7 @@ from neuralns.problem.distances import Floats, euclidean
 from neuralns.problem.fleet import Profile, VehicleType
 from neuralns.problem.formats.duration_table import read_durations
 from neuralns.problem.formats.fleet import LIMITS, Vehicles, read_vehicles, vehicles_of_depots
-from neuralns.problem.formats.own_json import is_json
 from neuralns.problem.formats.sheet import HARMLESS, MOST, Sheet, Times, as_file, of_number, separator_of
-from neuralns.problem.formats.solomon import is_solomon
 from neuralns.problem.formats.stops import (
     COLUMNS,
     TIMES,
@@ -35,7 +33,7 @@ from neuralns.problem.formats.stops import (
     read_spans,
     windows_of,
 )
-from neuralns.problem.formats.text import FilePath, naming, read_text
+from neuralns.problem.formats.text import FilePath, naming
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import PARTS, Instance
 
@@ -49,16 +47,6 @@ def is_spreadsheet(text: str) -> bool:
     first = start.partition("\n")[0]
     named = re.search(r"[^\s\d.,;+-]", first) is not None
     return named and separator_of(start) is not None and ":" not in first and "_SECTION" not in text
-
-
-def is_spreadsheet_file(path: FilePath) -> bool:
-    """Tell whether a file is a spreadsheet: by its name, or else by its text."""
-    if Path(path).suffix.lower() in (".csv", ".tsv"):
-        return True
-    if not Path(path).is_file():
-        return False
-    text = read_text(path)
-    return is_spreadsheet(text) and not is_json(text) and not is_solomon(text)
 
 
 def read_spreadsheet_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> Instance:
@@ -214,9 +202,9 @@ def _check_capacities(sheet: Sheet, fleet: Sequence[Vehicles], dimensions: int) 
                 f"{each.where}: vehicles have {len(each.capacity)} capacities, but stops have amounts in "
                 f"{dimensions} dimension{'' if dimensions == 1 else 's'}."
             )
-        for place in range(dimensions):
-            if place >= len(each.capacity) or each.capacity[place] is None:
-                column = of_number("capacity", place + 1).replace("_", " ")
+        for dimension in range(dimensions):
+            if dimension >= len(each.capacity) or each.capacity[dimension] is None:
+                column = of_number("capacity", dimension + 1).replace("_", " ")
                 raise InputError(f"{each.where}: {column!r} is missing, though stops have amounts of that dimension.")
 
 
@@ -233,24 +221,24 @@ def _scalars(only: Vehicles) -> dict[str, Any]:
     }
 
 
-def _type(kind: Vehicles, dimensions: int, speeds: Sequence[float], times: Times) -> VehicleType:
+def _type(vehicle_type: Vehicles, dimensions: int, speeds: Sequence[float], times: Times) -> VehicleType:
     """Return vehicles as one of several types; without amounts nothing weighs anything."""
-    begin, end = kind.shift
+    begin, end = vehicle_type.shift
     return VehicleType(
-        [value or 0.0 for value in kind.capacity] if dimensions else [1.0],
-        kind.number,
-        kind.cost or 0.0,
-        1.0 if kind.distance_cost is None else kind.distance_cost,
-        (kind.hour_cost or 0.0) / 60,
-        kind.start,
-        kind.end,
+        [value or 0.0 for value in vehicle_type.capacity] if dimensions else [1.0],
+        vehicle_type.number,
+        vehicle_type.cost or 0.0,
+        1.0 if vehicle_type.distance_cost is None else vehicle_type.distance_cost,
+        (vehicle_type.hour_cost or 0.0) / 60,
+        vehicle_type.start,
+        vehicle_type.end,
         (times.minutes(begin, -inf), times.minutes(end, inf)),
-        kind.max_distance,
-        kind.max_duration,
-        kind.max_stops,
-        kind.skills,
-        speeds.index(kind.speed) + 1 if kind.speed in speeds else 0,
-        kind.name,
+        vehicle_type.max_distance,
+        vehicle_type.max_duration,
+        vehicle_type.max_stops,
+        vehicle_type.skills,
+        speeds.index(vehicle_type.speed) + 1 if vehicle_type.speed in speeds else 0,
+        vehicle_type.name,
     )
 
 

@@ -63,7 +63,7 @@ CUSTOMERS = ("", "customer", "client", "stop")
 DELIVERIES = ("delivery", "drop_off", "linehaul")
 PICKUPS = ("pickup", "pick_up", "collection")
 BACKHAULS = ("backhaul",)
-KINDS = ("depot", "customer", "delivery", "pickup", "backhaul")
+STOP_TYPES = ("depot", "customer", "delivery", "pickup", "backhaul")
 
 Window = tuple[float, float]
 
@@ -90,10 +90,10 @@ def find_places(sheet: Sheet) -> Places:
     """Return the order of the nodes: depots are those that a column of kinds says, else the one of that name."""
     known = (*DEPOTS, *CUSTOMERS, *DELIVERIES, *PICKUPS, *BACKHAULS)
     for index in range(len(sheet)):
-        if _kind(sheet, index) not in known:
+        if _stop_type(sheet, index) not in known:
             cell = sheet.text(index, "kind")
-            raise sheet.refusal(index, "kind", f"{cell!r:.60} is not supported yet, only {', '.join(KINDS)}")
-    depots = [index for index in range(len(sheet)) if _kind(sheet, index) in DEPOTS]
+            raise sheet.refusal(index, "kind", f"{cell!r:.60} is not supported yet, only {', '.join(STOP_TYPES)}")
+    depots = [index for index in range(len(sheet)) if _stop_type(sheet, index) in DEPOTS]
     if not depots:
         depots = [index for index in range(len(sheet)) if sheet.text(index, "name").casefold() == "depot"]
         if len(depots) > 1:
@@ -107,7 +107,7 @@ def find_places(sheet: Sheet) -> Places:
     return Places([depots[0], *customers, *depots[1:]], len(customers))
 
 
-def _kind(sheet: Sheet, index: int) -> str:
+def _stop_type(sheet: Sheet, index: int) -> str:
     return sheet.text(index, "kind").casefold().replace(" ", "_").replace("-", "_")
 
 
@@ -143,7 +143,12 @@ class Goods(NamedTuple):
 def dimensions_of(sheet: Sheet) -> int:
     """Return in how many dimensions amounts are given, 0 if there are none."""
     return max(
-        (place for place in range(1, MOST + 1) for what in ("demand", "pickup") if of_number(what, place) in sheet),
+        (
+            dimension
+            for dimension in range(1, MOST + 1)
+            for what in ("demand", "pickup")
+            if of_number(what, dimension) in sheet
+        ),
         default=0,
     )
 
@@ -159,16 +164,18 @@ def read_goods(sheet: Sheet, places: Places) -> Goods:
                 raise sheet.refusal(row, column, f"{sheet.text(row, column)!r:.60} at the depot must be 0 or empty")
     shipped: dict[str, list[int]] = {}
     for node, row in places.visits:
-        kind, shipment = _kind(sheet, row), sheet.text(row, "shipment")
+        stop_type, shipment = _stop_type(sheet, row), sheet.text(row, "shipment")
         if shipment:
             shipped.setdefault(shipment, []).append(node)
         down, up = (_amounts(sheet, row, what, dimensions) for what in ("demand", "pickup"))
         if dimensions and not shipment and down is None and up is None:
             raise sheet.refusal(row, "demand" if "demand" in sheet else "pickup", "the cell is empty")
-        if kind in PICKUPS + BACKHAULS:
+        if stop_type in PICKUPS + BACKHAULS:
             if down is not None and up is not None:
                 raise sheet.refusal(
-                    row, "demand", f"{sheet.text(row, 'demand')!r:.60} beside a pickup, though the stop is a {kind}"
+                    row,
+                    "demand",
+                    f"{sheet.text(row, 'demand')!r:.60} beside a pickup, though the stop is a {stop_type}",
                 )
             down, up = None, down if up is None else up
         elif shipment and up is not None:
@@ -180,12 +187,12 @@ def read_goods(sheet: Sheet, places: Places) -> Goods:
 
 
 def _amount_columns(dimensions: int) -> list[str]:
-    return [of_number(what, place) for what in ("demand", "pickup") for place in range(1, dimensions + 1)]
+    return [of_number(what, dimension) for what in ("demand", "pickup") for dimension in range(1, dimensions + 1)]
 
 
 def _amounts(sheet: Sheet, row: int, what: str, dimensions: int) -> list[float] | None:
     """Return the amounts of a row in all dimensions; None if none is given."""
-    found = [sheet.number(row, of_number(what, place)) for place in range(1, dimensions + 1)]
+    found = [sheet.number(row, of_number(what, dimension)) for dimension in range(1, dimensions + 1)]
     return None if all(amount is None for amount in found) else [amount or 0.0 for amount in found]
 
 
@@ -199,16 +206,16 @@ def _shipment(
         raise sheet.refusal(
             rows[-1], "shipment", f"{name!r:.60} is in {number}, but a shipment has a pickup and a delivery"
         )
-    kinds = [
-        "pickup" if _kind(sheet, row) in PICKUPS else "delivery" if _kind(sheet, row) in DELIVERIES else ""
+    stop_types = [
+        "pickup" if _stop_type(sheet, row) in PICKUPS else "delivery" if _stop_type(sheet, row) in DELIVERIES else ""
         for row in rows
     ]
-    for row, kind in zip(rows, kinds, strict=True):
-        if not kind:
+    for row, stop_type in zip(rows, stop_types, strict=True):
+        if not stop_type:
             raise sheet.refusal(row, "kind", f"shipment {name!r:.60} needs 'pickup' or 'delivery' here")
-    if kinds[0] == kinds[1]:
-        raise sheet.refusal(rows[1], "kind", f"both rows of shipment {name!r:.60} are a {kinds[0]}")
-    up, down = nodes if kinds[0] == "pickup" else nodes[::-1]
+    if stop_types[0] == stop_types[1]:
+        raise sheet.refusal(rows[1], "kind", f"both rows of shipment {name!r:.60} are a {stop_types[0]}")
+    up, down = nodes if stop_types[0] == "pickup" else nodes[::-1]
     given = [amounts for amounts in (pickups[up], deliveries[down]) if amounts.any()]
     if len(given) == 2 and (given[0] != given[1]).any():
         row = places.order[down]
@@ -223,8 +230,8 @@ def _shipment(
 
 
 def _has_backhauls(sheet: Sheet, places: Places) -> bool:
-    rows = [row for _, row in places.visits if _kind(sheet, row) in BACKHAULS]
-    for row in (row for _, row in places.visits if rows and _kind(sheet, row) in PICKUPS):
+    rows = [row for _, row in places.visits if _stop_type(sheet, row) in BACKHAULS]
+    for row in (row for _, row in places.visits if rows and _stop_type(sheet, row) in PICKUPS):
         raise sheet.refusal(
             row, "kind", f"{sheet.text(row, 'kind')!r:.60} beside backhauls; all pickups must be of one kind"
         )
@@ -334,7 +341,7 @@ def read_groups(sheet: Sheet, places: Places, prizes: Sequence[float] | None) ->
 
 def read_depots(sheet: Sheet, places: Places, dimensions: int) -> list[Depot] | None:
     """Return what there is to depots, None if there is one and nothing to it."""
-    columns = [of_number("depot_capacity", place) for place in range(1, max(dimensions, 1) + 1)]
+    columns = [of_number("depot_capacity", dimension) for dimension in range(1, max(dimensions, 1) + 1)]
     for row in (row for _, row in places.visits):
         for column in (*columns, "opening_cost"):
             if sheet.text(row, column):

@@ -17,7 +17,16 @@ from neuralns.problem.distances import Floats
 from neuralns.problem.fleet import ALWAYS, Depot, Profile, Shipment, VehicleType
 from neuralns.problem.formats.spreadsheet import SPEED
 from neuralns.problem.formats.text import FilePath, naming, parts_ignored, refuse_unsupported
-from neuralns.problem.formats.vroom_input import ANY_TIME, Kind, Place, Task, Vehicle, VroomInput, Window, parse_vroom
+from neuralns.problem.formats.vroom_input import (
+    ANY_TIME,
+    Place,
+    Task,
+    Vehicle,
+    VroomInput,
+    VroomVehicleType,
+    Window,
+    parse_vroom,
+)
 from neuralns.problem.great_circle import great_circle, in_plane
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
@@ -100,13 +109,13 @@ def read_vroom(
         notes.append(
             f"{source}: what is not understood is left out: {', '.join(each.what for each in stated.unknown)}."
         )
-    kinds: dict[Kind, list[Vehicle]] = {}
+    vehicle_types: dict[VroomVehicleType, list[Vehicle]] = {}
     for vehicle in stated.vehicles:
-        kinds.setdefault(vehicle.kind, []).append(vehicle)
+        vehicle_types.setdefault(vehicle.kind, []).append(vehicle)
     served: list[tuple[Task, ...]] = []
     refused: list[tuple[Task, ...]] = []
     for request in stated.requests:
-        somebody = any(all(kind.can_serve(task) for task in request) for kind in kinds)
+        somebody = any(all(vehicle_type.can_serve(task) for task in request) for vehicle_type in vehicle_types)
         (served if somebody else refused).append(request)
     left_out = [task for request in refused for task in request]
     if left_out:
@@ -114,8 +123,8 @@ def read_vroom(
         notes.append(f"{source}: no vehicle has the skills, the capacity and the hours for {names}.")
     if not served:
         raise InputError(f"{source}: there is no job or shipment that a vehicle could serve.")
-    layout = _Layout(source, stated, [task for request in served for task in request], kinds, speed or SPEED)
-    measures = [layout.measure(kind, vehicles[0].id) for kind, vehicles in kinds.items()]
+    layout = _Layout(source, stated, [task for request in served for task in request], vehicle_types, speed or SPEED)
+    measures = [layout.measure(vehicle_type, vehicles[0].id) for vehicle_type, vehicles in vehicle_types.items()]
     straight = layout.straight
     if straight is not None:
         notes.append(
@@ -123,16 +132,16 @@ def read_vroom(
             "routing server for them."
         )
     with naming(source):
-        instance = _instance(source, stated, served, kinds, layout, measures)
-    start = _start(source, instance, layout.tasks, kinds)
+        instance = _instance(source, stated, served, vehicle_types, layout, measures)
+    start = _start(source, instance, layout.tasks, vehicle_types)
     times = [time for task in layout.tasks for time in (task.setup, task.service, *sum(task.windows, ()))]
-    times += [time for kind in kinds for time in kind.shift if time < inf]
+    times += [time for vehicle_type in vehicle_types for time in vehicle_type.shift if time < inf]
     tables = [table for profile in stated.matrices.values() for table in profile.values()]
     return VroomProblem(
         instance,
         tuple(layout.tasks),
         tuple(left_out),
-        tuple(tuple(vehicles) for vehicles in kinds.values()),
+        tuple(tuple(vehicles) for vehicles in vehicle_types.values()),
         tuple(measure.travel for measure in measures),
         tuple(measure.metres for measure in measures),
         layout.sites,
@@ -175,13 +184,27 @@ class _Layout:
     """
 
     def __init__(
-        self, source: FilePath, stated: VroomInput, tasks: Sequence[Task], kinds: Collection[Kind], speed: float
+        self,
+        source: FilePath,
+        stated: VroomInput,
+        tasks: Sequence[Task],
+        vehicle_types: Collection[VroomVehicleType],
+        speed: float,
     ) -> None:
         self.source, self.stated, self.tasks, self.speed = source, stated, list(tasks), speed
-        self.timed = any(task.windows for task in tasks) or any(kind.shift != ANY_TIME for kind in kinds)
-        counted = (self.timed and any(task.setup for task in tasks)) or any(kind.costs.per_task_hour for kind in kinds)
-        self.nowhere = counted and any(kind.start is None for kind in kinds)
-        ends = (place for kind in kinds for place in (kind.start, kind.end) if place is not None)
+        self.timed = any(task.windows for task in tasks) or any(
+            vehicle_type.shift != ANY_TIME for vehicle_type in vehicle_types
+        )
+        counted = (self.timed and any(task.setup for task in tasks)) or any(
+            vehicle_type.costs.per_task_hour for vehicle_type in vehicle_types
+        )
+        self.nowhere = counted and any(vehicle_type.start is None for vehicle_type in vehicle_types)
+        ends = (
+            place
+            for vehicle_type in vehicle_types
+            for place in (vehicle_type.start, vehicle_type.end)
+            if place is not None
+        )
         depots = list({self.key(place): place for place in ends}.values())
         self.places: list[Place | None] = [depots[0], *(task.place for task in tasks), *depots[1:]]
         self.places += [None] * self.nowhere
@@ -213,15 +236,15 @@ class _Layout:
         """Return what tells a place from others."""
         return None if place is None else place.index if self.stated.matrices else place.location
 
-    def start_of(self, kind: Kind) -> int | None:
+    def start_of(self, vehicle_type: VroomVehicleType) -> int | None:
         """Return the node where routes of a kind of vehicles begin."""
-        if kind.start is None:
+        if vehicle_type.start is None:
             return len(self.places) - 1 if self.nowhere else None
-        return self.depots[self.key(kind.start)]
+        return self.depots[self.key(vehicle_type.start)]
 
-    def end_of(self, kind: Kind) -> int | None:
+    def end_of(self, vehicle_type: VroomVehicleType) -> int | None:
         """Return the node where routes of a kind of vehicles end."""
-        return None if kind.end is None else self.depots[self.key(kind.end)]
+        return None if vehicle_type.end is None else self.depots[self.key(vehicle_type.end)]
 
     def windows_of(self, node: int) -> list[Window]:
         """Return when the service of a customer may begin after the setup, which the way there includes.
@@ -263,14 +286,14 @@ class _Layout:
         found.setflags(write=False)
         return found
 
-    def travel(self, kind: Kind, user: str) -> Floats:
+    def travel(self, vehicle_type: VroomVehicleType, user: str) -> Floats:
         """Return the seconds from node to node, of vehicles as quick as those of a kind."""
-        usual = self.table(kind.profile, "durations", user)
-        if kind.speed_factor == 1:
+        usual = self.table(vehicle_type.profile, "durations", user)
+        if vehicle_type.speed_factor == 1:
             return usual
-        key = kind.profile, f"durations at {kind.speed_factor}"
+        key = vehicle_type.profile, f"durations at {vehicle_type.speed_factor}"
         if key not in self.tables:
-            self.tables[key] = usual / kind.speed_factor
+            self.tables[key] = usual / vehicle_type.speed_factor
         return self.tables[key]
 
     def _degrees(self, profile: str, user: str) -> tuple[Floats, Floats]:
@@ -293,43 +316,49 @@ class _Layout:
         """Longitudes and latitudes of the nodes that are somewhere."""
         return np.array([place.location for place in self.places if place is not None], dtype=np.float64)
 
-    def measure(self, kind: Kind, number: int) -> _Measure:
+    def measure(self, vehicle_type: VroomVehicleType, number: int) -> _Measure:
         """Return how routes of a kind of vehicles, one of which has a number, are measured.
 
         What costs and what is limited has to be one sum over the legs: the seconds, the metres, or a mixture of them
         with costs of work. Only where no window lets vehicles wait, a route's duration is all on the way, and seconds
         and metres can be told apart.
         """
-        user, costs, given = f"vehicle {number}", kind.costs, self.stated.matrices.get(kind.profile, {})
-        travel, metres = self.travel(kind, user), None
-        if not given or "distances" in given or costs.per_km or kind.max_distance is not None:
-            metres = self.table(kind.profile, "distances", user)
+        user, costs, given = f"vehicle {number}", vehicle_type.costs, self.stated.matrices.get(vehicle_type.profile, {})
+        travel, metres = self.travel(vehicle_type, user), None
+        if not given or "distances" in given or costs.per_km or vehicle_type.max_distance is not None:
+            metres = self.table(vehicle_type.profile, "distances", user)
         second, metre = costs.per_hour / 3600, costs.per_km / 1000
         if "costs" in given and (second, metre) != (1.0, 0.0):
             raise InputError(
                 f"{self.source}: {user} has costs per hour or kilometre, and matrices have costs of its profile "
-                f"{kind.profile!r:.40} too; leave one of them out."
+                f"{vehicle_type.profile!r:.40} too; leave one of them out."
             )
         plain = not costs.per_task_hour and "costs" not in given
-        most_time, most_metres = kind.max_travel_time, kind.max_distance
+        most_time, most_metres = vehicle_type.max_travel_time, vehicle_type.max_distance
         if plain and not given:
-            pace = 3.6 / self.speed / kind.speed_factor
+            pace = 3.6 / self.speed / vehicle_type.speed_factor
             bounds = [most_time, None if most_metres is None else most_metres * pace]
             most = min((bound for bound in bounds if bound is not None), default=None)
-            profile = self.profile(kind, travel, travel, "seconds")
+            profile = self.profile(vehicle_type, travel, travel, "seconds")
             return _Measure(profile, second + metre / pace, 0.0, most, None, travel, metres)
         if plain and not metre and most_metres is None:
-            return _Measure(self.profile(kind, travel, travel, "seconds"), second, 0.0, most_time, None, travel, metres)
+            return _Measure(
+                self.profile(vehicle_type, travel, travel, "seconds"), second, 0.0, most_time, None, travel, metres
+            )
         if plain and metres is not None and not second and most_time is None:
-            return _Measure(self.profile(kind, metres, travel, "metres"), metre, 0.0, most_metres, None, travel, metres)
+            return _Measure(
+                self.profile(vehicle_type, metres, travel, "metres"), metre, 0.0, most_metres, None, travel, metres
+            )
         if most_time is None and most_metres is None:
-            way = self.table(kind.profile, "costs", user) if "costs" in given else second * travel
+            way = self.table(vehicle_type.profile, "costs", user) if "costs" in given else second * travel
             way = way if metres is None else way + metre * metres
             way = way + costs.per_task_hour / 3600 * (self.setup + self.service[None, :])
             rates = costs.per_hour, costs.per_km, costs.per_task_hour
-            return _Measure(self.profile(kind, way, travel, "mixed", *rates), 1.0, 0.0, None, None, travel, metres)
+            return _Measure(
+                self.profile(vehicle_type, way, travel, "mixed", *rates), 1.0, 0.0, None, None, travel, metres
+            )
         if plain and metres is not None and not self.timed:
-            profile = self.profile(kind, metres, travel, "both")
+            profile = self.profile(vehicle_type, metres, travel, "both")
             return _Measure(profile, metre, second, most_metres, most_time, travel, metres)
         raise InputError(
             f"{self.source}: {'max_travel_time' if most_metres is None else 'max_distance'} of {user} is not supported "
@@ -337,16 +366,16 @@ class _Layout:
             "count."
         )
 
-    def profile(self, kind: Kind, way: Floats, travel: Floats, *what: object) -> int:
+    def profile(self, vehicle_type: VroomVehicleType, way: Floats, travel: Floats, *what: object) -> int:
         """Return the number of the profile with these ways, whose durations include setups where time plays a part."""
-        key = (kind.profile, kind.speed_factor, *what)
+        key = (vehicle_type.profile, vehicle_type.speed_factor, *what)
         if key not in self.profiles:
             durations = travel + self.setup if self.timed and self.setup.any() else travel
             needed = durations is not way and (self.timed or what == ("both",))
             # Tables that nobody can change are not copied.
             for table in (way, durations):
                 table.setflags(write=False)
-            self.profiles[key] = Profile(way, durations if needed else None, name=kind.profile)
+            self.profiles[key] = Profile(way, durations if needed else None, name=vehicle_type.profile)
         return list(self.profiles).index(key)
 
 
@@ -354,7 +383,7 @@ def _instance(
     source: FilePath,
     stated: VroomInput,
     requests: Sequence[Sequence[Task]],
-    kinds: dict[Kind, list[Vehicle]],
+    vehicle_types: dict[VroomVehicleType, list[Vehicle]],
     layout: _Layout,
     measures: Sequence[_Measure],
 ) -> Instance:
@@ -362,22 +391,22 @@ def _instance(
     own, *others = layout.profiles.values()
     fleet = [
         VehicleType(
-            kind.capacity or 1.0,
+            vehicle_type.capacity or 1.0,
             len(vehicles),
-            fixed_cost=kind.costs.fixed,
+            fixed_cost=vehicle_type.costs.fixed,
             distance_cost=measure.distance_cost,
             duration_cost=measure.duration_cost,
-            start=layout.start_of(kind),
-            end=layout.end_of(kind),
-            shift=kind.shift if kind.shift != ANY_TIME else ALWAYS,
+            start=layout.start_of(vehicle_type),
+            end=layout.end_of(vehicle_type),
+            shift=vehicle_type.shift if vehicle_type.shift != ANY_TIME else ALWAYS,
             max_distance=measure.max_distance,
             max_duration=measure.max_duration,
-            max_stops=kind.max_tasks,
-            skills=kind.skills,
+            max_stops=vehicle_type.max_tasks,
+            skills=vehicle_type.skills,
             profile=measure.profile,
             name=_called([vehicle.id for vehicle in vehicles]),
         )
-        for (kind, vehicles), measure in zip(kinds.items(), measures, strict=True)
+        for (vehicle_type, vehicles), measure in zip(vehicle_types.items(), measures, strict=True)
     ]
     parts: dict[str, Any] = {"fleet": fleet, "profiles": others or None}
     deliveries, pickups = np.zeros((nodes, stated.dimensions or 1)), np.zeros((nodes, stated.dimensions or 1))
@@ -420,24 +449,24 @@ def _instance(
 
 
 def _start(
-    source: FilePath, instance: Instance, tasks: Sequence[Task], kinds: dict[Kind, list[Vehicle]]
+    source: FilePath, instance: Instance, tasks: Sequence[Task], vehicle_types: dict[VroomVehicleType, list[Vehicle]]
 ) -> Solution | None:
     """Return the routes that the steps of vehicles say; as VROOM does, such as break a rule are refused."""
     nodes = {task.name: node for node, task in enumerate(tasks, 1)}
     routes: list[tuple[Vehicle, list[int], int]] = []
-    for kind, vehicles in enumerate(kinds.values()):
+    for vehicle_type, vehicles in enumerate(vehicle_types.values()):
         for vehicle in vehicles:
             for name in vehicle.steps:
                 if name not in nodes:
                     raise InputError(f"{source}: steps of vehicle {vehicle.id}: no vehicle can serve {name}.")
             if vehicle.steps:
-                routes.append((vehicle, [nodes[name] for name in vehicle.steps], kind))
+                routes.append((vehicle, [nodes[name] for name in vehicle.steps], vehicle_type))
     if not routes:
         return None
-    found = Solution(instance, [route for _, route, _ in routes], [kind for _, _, kind in routes])
+    found = Solution(instance, [route for _, route, _ in routes], [vehicle_type for _, _, vehicle_type in routes])
     if found.broken_rules():
-        for vehicle, route, kind in routes:
-            for fault in Solution(instance, [route], [kind]).broken_rules():
+        for vehicle, route, vehicle_type in routes:
+            for fault in Solution(instance, [route], [vehicle_type]).broken_rules():
                 raise InputError(f"{source}: steps of vehicle {vehicle.id}: {fault}")
     return found.checked(f"{source}: steps of vehicles")
 
@@ -474,11 +503,11 @@ def _coordinates(layout: _Layout) -> Floats | None:
 def _dearest(fleet: Sequence[VehicleType], profiles: Sequence[Profile]) -> float:
     """Return more than a task can cost."""
     found = 1.0
-    for kind in fleet:
-        profile = profiles[kind.profile]
+    for vehicle_type in fleet:
+        profile = profiles[vehicle_type.profile]
         time = profile.matrix if profile.durations is None else profile.durations
-        arc = kind.distance_cost * float(profile.matrix.max()) + kind.duration_cost * float(time.max())
-        found = max(found, kind.fixed_cost + 2 * arc + 1)
+        arc = vehicle_type.distance_cost * float(profile.matrix.max()) + vehicle_type.duration_cost * float(time.max())
+        found = max(found, vehicle_type.fixed_cost + 2 * arc + 1)
     return found
 
 

@@ -88,7 +88,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Kind:
+class VroomVehicleType:
     """All that tells vehicles apart, but for their numbers and descriptions."""
 
     profile: str
@@ -119,7 +119,7 @@ class Vehicle:
 
     id: int
     description: str | None
-    kind: Kind
+    kind: VroomVehicleType
     steps: tuple[str, ...] = ()
 
 
@@ -163,37 +163,37 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any], without_steps: 
     data = _parsed(source, content) if isinstance(content, str) else content
     unknown: dict[tuple[str, str], Unsupported] = {}
 
-    def part(what: str, kind: str, value: Any, called: str = "") -> _Part:
+    def part(what: str, part_type: str, value: Any, called: str = "") -> _Part:
         """Return an object of the file; from its number on it is called by it."""
         if not isinstance(value, dict):
             raise InputError(f"{source}: {what} must be a JSON object.")
         what = f"{called} {value['id']}" if called and type(value.get("id")) is int else what
         for key in value:
             # What is empty asks for nothing.
-            if key not in KNOWN[kind] and value[key] not in (None, [], {}):
+            if key not in KNOWN[part_type] and value[key] not in (None, [], {}):
                 named = Unsupported(_line_of(text, key), f"{key!r:.60} of {what}", key)
-                unknown.setdefault((kind, key), named)
+                unknown.setdefault((part_type, key), named)
         return _Part(source, what, value)
 
-    def parts(kind: str) -> Iterator[_Part]:
-        for number, value in enumerate(whole.listed(f"{kind}s"), 1):
-            yield part(f"entry {number} of {kind}s", kind, value, kind)
+    def parts(part_type: str) -> Iterator[_Part]:
+        for number, value in enumerate(whole.listed(f"{part_type}s"), 1):
+            yield part(f"entry {number} of {part_type}s", part_type, value, part_type)
 
     def steps(vehicle: Vehicle, visits: list[Any]) -> Iterator[str]:
         """Yield the tasks of a vehicle's steps; a break is none, and its ends are where it says."""
         for number, value in enumerate(visits):
             visit = part(f"step {number + 1} of vehicle {vehicle.id}", "visit", value)
-            kind, ends = visit.text("type"), {"start": 0, "end": len(visits) - 1}
-            if kind == "break":
+            step_type, ends = visit.text("type"), {"start": 0, "end": len(visits) - 1}
+            if step_type == "break":
                 unknown.setdefault(
                     ("visit", "breaks"), Unsupported(_line_of(text, "steps"), f"'break' as {visit.what}", "breaks")
                 )
-            elif kind in TASKS:
-                yield f"{kind} {visit.id()}"
-            elif kind not in ends:
-                raise visit.refusal(f"type {kind!r:.40} must be {', '.join(('start', *TASKS, 'break'))} or end")
-            elif number != ends[kind]:
-                raise visit.refusal(f"{kind} must be the {'first' if kind == 'start' else 'last'} step")
+            elif step_type in TASKS:
+                yield f"{step_type} {visit.id()}"
+            elif step_type not in ends:
+                raise visit.refusal(f"type {step_type!r:.40} must be {', '.join(('start', *TASKS, 'break'))} or end")
+            elif number != ends[step_type]:
+                raise visit.refusal(f"{step_type} must be the {'first' if step_type == 'start' else 'last'} step")
 
     whole = part("the problem", "the problem", data)
     if data.get("matrix") and data.get("matrices"):
@@ -227,10 +227,10 @@ def parse_vroom(source: FilePath, content: str | dict[str, Any], without_steps: 
     for shipment in parts("shipment"):
         amount, nothing = shipment.amounts("amount", dimensions), (0.0,) * dimensions
         pair = []
-        for kind, loaded in (("pickup", False), ("delivery", True)):
-            step = part(f"{kind} of {shipment.what}", "step", shipment.data.get(kind), kind)
+        for task_type, loaded in (("pickup", False), ("delivery", True)):
+            step = part(f"{task_type} of {shipment.what}", "step", shipment.data.get(task_type), task_type)
             goods = (amount, nothing) if loaded else (nothing, amount)
-            pair.append(_task(step, shipment, kind, *goods, needs_index))
+            pair.append(_task(step, shipment, task_type, *goods, needs_index))
         requests.append(tuple(pair))
     names = [task.name for request in requests for task in request] + [f"vehicle {each.id}" for each in vehicles]
     seen: set[str] = set()
@@ -373,7 +373,7 @@ def _vehicle(truck: _Part, costs: _Part, dimensions: int, needs_index: bool) -> 
     limits = [
         None if truck.data.get(key) is None else truck.number(key, 0.0) for key in ("max_travel_time", "max_distance")
     ]
-    kind = Kind(
+    vehicle_type = VroomVehicleType(
         profile=truck.text("profile") or "car",
         start=start,
         end=end,
@@ -391,15 +391,15 @@ def _vehicle(truck: _Part, costs: _Part, dimensions: int, needs_index: bool) -> 
         max_travel_time=limits[0],
         max_distance=limits[1],
     )
-    return Vehicle(truck.id(), truck.text("description"), kind)
+    return Vehicle(truck.id(), truck.text("description"), vehicle_type)
 
 
-def _task(step: _Part, request: _Part, kind: str, delivery: Amounts, pickup: Amounts, needs_index: bool) -> Task:
+def _task(step: _Part, request: _Part, task_type: str, delivery: Amounts, pickup: Amounts, needs_index: bool) -> Task:
     place = step.place("location", needs_index)
     if place is None:
         raise step.refusal(f"{'location_index' if needs_index else 'location'} is missing")
     return Task(
-        kind,
+        task_type,
         step.id(),
         place,
         setup=step.number("setup", 0.0),

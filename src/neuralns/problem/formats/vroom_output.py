@@ -37,9 +37,12 @@ def vroom_answer(
     Where all times of the input are whole seconds, so are those of the answer, cut as VROOM cuts them. What took how
     many ``seconds`` (``loading``, ``solving``, ``routing``) becomes its computing times, in milliseconds.
     """
-    order = {vehicle.id: place for place, vehicle in enumerate(sum(problem.vehicles, ()))}
+    order = {vehicle.id: index for index, vehicle in enumerate(sum(problem.vehicles, ()))}
     drivers = _drivers(problem, solution)
-    routes = [_route(problem, solution, number, kind, drivers[number]) for number, kind in enumerate(solution.vehicles)]
+    routes = [
+        _route(problem, solution, number, vehicle_type, drivers[number])
+        for number, vehicle_type in enumerate(solution.vehicles)
+    ]
     routes.sort(key=lambda route: order[route["vehicle"]])
     served = {node for route in solution.routes for node in route}
     missing = [task for node, task in enumerate(problem.tasks, 1) if node not in served] + list(problem.left_out)
@@ -93,25 +96,25 @@ def is_own_vroom_answer(text: str) -> bool:
 def read_vroom_answer(instance: Instance, path: FilePath, text: str) -> Solution:
     """Read the routes from VROOM's output; the instance is that of VROOM's input, whose nodes and types it named."""
     nodes = {instance.label(node): node for node in range(1, instance.customers + 1)}
-    routes, kinds = [], []
+    routes, vehicle_types = [], []
     try:
         for given in json.loads(text)["routes"]:
-            kinds.append(_type_of(instance, given["vehicle"]))
+            vehicle_types.append(_type_of(instance, given["vehicle"]))
             tasks = (step for step in given["steps"] if step["type"] not in ("start", "end", "break"))
             routes.append([nodes[f"{step['type']} {step['id']}"] for step in tasks])
     except KeyError as error:
         raise InputError(f"{path}: {error.args[0]!r:.60} is missing, or not known to {instance.name}.") from None
     except TypeError:
         raise InputError(f"{path}: 'routes' must be a list of routes, each with a list of steps.") from None
-    return Solution(instance, routes, kinds)
+    return Solution(instance, routes, vehicle_types)
 
 
 def _type_of(instance: Instance, number: object) -> int:
     """Return the type of vehicles that has a vehicle, by the numbers in its name."""
-    for place, kind in enumerate(instance.types):
-        for first, last in re.findall(r"(\d+)(?:-(\d+))?", kind.name):
+    for index, vehicle_type in enumerate(instance.types):
+        for first, last in re.findall(r"(\d+)(?:-(\d+))?", vehicle_type.name):
             if isinstance(number, int) and int(first) <= number <= int(last or first):
-                return place
+                return index
     raise KeyError(f"vehicle {number}")
 
 
@@ -128,27 +131,29 @@ def _loaded(text: str) -> dict[str, Any] | None:
 def _drivers(problem: VroomProblem, solution: Solution) -> list[Vehicle]:
     """Return the vehicle of each route: of those that are alike, the one whose steps have most of its tasks."""
     drivers: dict[int, Vehicle] = {}
-    for kind, vehicles in enumerate(problem.vehicles):
-        numbers = [number for number, other in enumerate(solution.vehicles) if other == kind]
-        places = _by_steps(problem, vehicles, [solution.routes[number] for number in numbers])
-        drivers |= {number: vehicles[place] for number, place in zip(numbers, places, strict=True)}
+    for vehicle_type, vehicles in enumerate(problem.vehicles):
+        numbers = [number for number, other in enumerate(solution.vehicles) if other == vehicle_type]
+        chosen = _by_steps(problem, vehicles, [solution.routes[number] for number in numbers])
+        drivers |= {number: vehicles[index] for number, index in zip(numbers, chosen, strict=True)}
     return [drivers[number] for number in range(len(solution.vehicles))]
 
 
 def _by_steps(problem: VroomProblem, vehicles: Sequence[Vehicle], routes: Sequence[Sequence[int]]) -> Sequence[int]:
-    owners = {name: place for place, vehicle in enumerate(vehicles) for name in vehicle.steps}
+    owners = {name: index for index, vehicle in enumerate(vehicles) for name in vehicle.steps}
     if not owners:
         return range(len(routes))
     shared = [Counter(owners.get(problem.tasks[node - 1].name) for node in route) for route in routes]
     numbers = [[number] for number in range(len(routes))]
-    return assign_types(numbers, [1] * len(vehicles), lambda route, place: -shared[route[0]][place])
+    return assign_types(numbers, [1] * len(vehicles), lambda route, index: -shared[route[0]][index])
 
 
-def _route(problem: VroomProblem, solution: Solution, number: int, kind: int, vehicle: Vehicle) -> dict[str, Any]:
+def _route(
+    problem: VroomProblem, solution: Solution, number: int, vehicle_type: int, vehicle: Vehicle
+) -> dict[str, Any]:
     """Return a route: it leaves when the solution says so, and does everything as soon as it can."""
-    nodes, depots = solution.routes[number], solution.instance.types[kind]
+    nodes, depots = solution.routes[number], solution.instance.types[vehicle_type]
     tasks = [problem.tasks[node - 1] for node in nodes]
-    travel, metres = problem.travel[kind], problem.distances[kind]
+    travel, metres = problem.travel[vehicle_type], problem.distances[vehicle_type]
     start, end = vehicle.kind.start, vehicle.kind.end
     # A route without a start begins at its first task, and one without an end ends at its last.
     stands: list[tuple[dict[str, Any], int | None, Task | None]] = [

@@ -54,7 +54,7 @@ TYPES = (
     *("PCVRPTW", "VRPB", "VRPBTW", "VRPMPD", "VRPMPDTW", "VRPSPD", "VRPSPDTW", "SDVRPTW", "GVRP", "PDPTW"),
 )
 EXPECTED = {"MDVRP": "VEHICLES_DEPOT", "VRPB": "BACKHAUL", "SDVRPTW": "VEHICLES_ALLOWED_CLIENTS"}
-EXPECTED |= {f"{kind}TW": section for kind, section in EXPECTED.items() if not kind.endswith("TW")}
+EXPECTED |= {f"{variant}TW": section for variant, section in EXPECTED.items() if not variant.endswith("TW")}
 EXPECTED |= {"PDPTW": REQUESTS, "GVRP": "MUTUALLY_EXCLUSIVE_GROUP"}
 """Sections without which files of a type say too little; those of windows are expected by the type's end, TW."""
 WEIGHT_TYPES = ("EUC_2D", "FLOOR_2D", *TSPLIB_DISTANCES, "EXPLICIT")
@@ -97,11 +97,13 @@ def read_vrplib(path: FilePath, text: str, ignore: Collection[str] = ()) -> Inst
 
     for key in sorted(dropped & (NEEDED_KEYS & specifications.keys() | NEEDED_SECTIONS & found.keys())):
         raise InputError(f"{path}: {key} is honoured, and cannot be ignored.")
-    kind = optional("TYPE", "CVRP")
-    problem = kind.value.upper()
+    stated_type = optional("TYPE", "CVRP")
+    problem = stated_type.value.upper()
     if problem not in TYPES:
         if "TYPE" not in dropped:
-            fault = f"{path}, line {kind.line}: problem type {problem!r} is not supported, only {', '.join(TYPES)}"
+            fault = (
+                f"{path}, line {stated_type.line}: problem type {problem!r} is not supported, only {', '.join(TYPES)}"
+            )
             raise AdvisedError(fault, "--ignore TYPE reads it as a CVRP", ("TYPE",))
         problem = "CVRP"
     dimension = _whole(path, "DIMENSION", needed("DIMENSION"))
@@ -219,9 +221,9 @@ def _fleet(
     number = None if given is None else vehicle_number(path, given.line, given.value)
     fleet, needs = read_fleet(path, found, usual, number, nodes)
     if "windows" in ignored:
-        fleet = [replace(kind, max_duration=None) for kind in fleet]
+        fleet = [replace(vehicle_type, max_duration=None) for vehicle_type in fleet]
     if ignored:
-        fleet = [replace(kind, available=None) for kind in fleet]
+        fleet = [replace(vehicle_type, available=None) for vehicle_type in fleet]
     return {"fleet": fleet, "skills": needs or None}
 
 

@@ -145,12 +145,12 @@ def _needs(path: FilePath, line: int, types: list[dict[str, Any]], nodes: Nodes)
     names: dict[tuple[int, ...], str] = {}
     needs = {}
     for customer in nodes.customers:
-        kinds = tuple(kind for kind, members in enumerate(allowed) if customer in members)
-        if not kinds:
+        vehicle_types = tuple(vehicle_type for vehicle_type, members in enumerate(allowed) if customer in members)
+        if not vehicle_types:
             number = nodes.order[customer] + 1
             raise InputError(f"{path}, line {line}: node {number} is allowed on no vehicle.")
-        if len(kinds) < len(types):
-            needs[customer] = [names.setdefault(kinds, f"site {len(names) + 1}")]
-    for kind, fields in enumerate(types):
-        fields["skills"] = [name for kinds, name in names.items() if kind in kinds]
+        if len(vehicle_types) < len(types):
+            needs[customer] = [names.setdefault(vehicle_types, f"site {len(names) + 1}")]
+    for vehicle_type, fields in enumerate(types):
+        fields["skills"] = [name for vehicle_types, name in names.items() if vehicle_type in vehicle_types]
     return needs

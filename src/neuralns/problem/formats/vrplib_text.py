@@ -20,12 +20,12 @@ def vrplib_text(instance: Instance) -> str:
     # Depots come first.
     order = [*instance.depot_nodes, *range(1, instance.customers + 1)]
     by_vehicle = _by_vehicle(instance)
-    kinds = {"VRPB": instance.backhauls, "MDVRP": instance.depots, "HFVRP": by_vehicle, "PCVRP": instance.prizes}
-    kind = next((kind for kind, said in kinds.items() if said is not None and said is not False), "CVRP")
+    variants = {"VRPB": instance.backhauls, "MDVRP": instance.depots, "HFVRP": by_vehicle, "PCVRP": instance.prizes}
+    variant = next((variant for variant, said in variants.items() if said is not None and said is not False), "CVRP")
     lines = [
         f"NAME : {instance.name}",
         f"COMMENT : rounding {instance.rounding}, vehicle cost {plain(instance.vehicle_cost)}",
-        f"TYPE : {kind}{'' if instance.windows is None else 'TW'}",
+        f"TYPE : {variant}{'' if instance.windows is None else 'TW'}",
         f"DIMENSION : {len(instance.demands)}",
     ]
     if by_vehicle is None:
@@ -67,7 +67,7 @@ def vrplib_text(instance: Instance) -> str:
     for name, field in VEHICLE_SECTIONS.items() if by_vehicle is not None else ():
         if field != "skills" and getattr(instance.types[0], field) is not None:
             lines.append(f"{name}_SECTION")
-            values = [getattr(instance.types[kind], field) for kind in by_vehicle or ()]
+            values = [getattr(instance.types[vehicle_type], field) for vehicle_type in by_vehicle or ()]
             rows = [numbers[value] if field == "start" else _row(np.atleast_1d(value)) for value in values]
             lines += [f"{number} {row}" for number, row in enumerate(rows, 1)]
     depots = [str(numbers[node]) for node in instance.depot_nodes]
@@ -88,11 +88,11 @@ def _homeless(instance: Instance) -> list[str]:
     asked = {
         "travel times apart from distances": instance.durations is not None,
         "windows without an end": bool(np.isinf(instance.latest).any()) and instance.windows is not None,
-        "a cost of duration": any(kind.duration_cost for kind in instance.types),
+        "a cost of duration": any(vehicle_type.duration_cost for vehicle_type in instance.types),
         "names of customers": instance.names is not None,
         "several windows of a customer": instance.openings is not None,
         "shipments": instance.shipments is not None,
-        "skills": instance.skills is not None or any(kind.skills for kind in instance.types),
+        "skills": instance.skills is not None or any(vehicle_type.skills for vehicle_type in instance.types),
         "profiles": instance.profiles is not None,
         "route costs": instance.route_costs is not None,
         "capacities and costs of depots": any(each != Depot() for each in instance.depots or ()),
@@ -104,13 +104,18 @@ def _homeless(instance: Instance) -> list[str]:
     if _by_vehicle(instance) is not None:
         types = instance.types
         asked |= {
-            "as many vehicles of a type as needed, or none": any(not kind.available for kind in types),
-            "routes that begin and end elsewhere": any(kind.start != kind.end or kind.start is None for kind in types),
-            "shifts of vehicles": any(kind.shift != ALWAYS for kind in types),
-            "the most stops of a route": any(kind.max_stops is not None for kind in types),
-            "names of vehicle types": any(kind.name and not vehicle_numbers(kind.name) for kind in types),
+            "as many vehicles of a type as needed, or none": any(not vehicle_type.available for vehicle_type in types),
+            "routes that begin and end elsewhere": any(
+                vehicle_type.start != vehicle_type.end or vehicle_type.start is None for vehicle_type in types
+            ),
+            "shifts of vehicles": any(vehicle_type.shift != ALWAYS for vehicle_type in types),
+            "the most stops of a route": any(vehicle_type.max_stops is not None for vehicle_type in types),
+            "names of vehicle types": any(
+                vehicle_type.name and not vehicle_numbers(vehicle_type.name) for vehicle_type in types
+            ),
             "limits of some vehicles only": any(
-                len({getattr(kind, field) is None for kind in types}) > 1 for field in ("max_distance", "max_duration")
+                len({getattr(vehicle_type, field) is None for vehicle_type in types}) > 1
+                for field in ("max_distance", "max_duration")
             ),
         }
     return [what for what, there in asked.items() if there]

@@ -39,7 +39,7 @@ def generate_fleet(
     Examples
     --------
     >>> instance = generate_fleet(100, "fsmf", seed=2)
-    >>> [kind.capacity[0] for kind in instance.fleet]
+    >>> [vehicle_type.capacity[0] for vehicle_type in instance.fleet]
     [354.0, 500.0, 707.0, 1000.0, 1414.0]
     """
     check_choices(customers, seed, fleet=(fleet, Fleet))
@@ -63,12 +63,12 @@ def generate_fleet(
         coordinates=base.points,
         fleet=[
             VehicleType(
-                capacities[kind],
-                int(available[kind]),
-                fixed[kind] if fleet in WITH_FIXED_COST else 0.0,
-                by_distance[kind] if fleet in WITH_OWN_DISTANCE_COST else 1.0,
+                capacities[vehicle_type],
+                int(available[vehicle_type]),
+                fixed[vehicle_type] if fleet in WITH_FIXED_COST else 0.0,
+                by_distance[vehicle_type] if fleet in WITH_OWN_DISTANCE_COST else 1.0,
             )
-            for kind in range(len(capacities))
+            for vehicle_type in range(len(capacities))
         ],
     )
 

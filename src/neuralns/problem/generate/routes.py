@@ -67,7 +67,7 @@ def next_route(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) -> li
         place, now, room = stops.points[chosen], begin[chosen] + stops.service[chosen], room - stops.demands[chosen]
 
 
-_NO_PLACES: Floats = np.zeros((6, 0))
+_NO_POSITIONS: Floats = np.zeros((6, 0))
 
 
 def inserted_routes(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) -> list[list[int]]:
@@ -77,42 +77,42 @@ def inserted_routes(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) 
     """
     away = stops.away(home)
     routes: list[list[int]] = []
-    places: list[Floats] = []
+    positions: list[Floats] = []
     x, y = (stops.points - home).T
     around = np.argsort(np.arctan2(y, x), kind="stable")
     for stop in around[waiting[around]].tolist():
         # The last one, number -1, is the depot.
         reach = np.append(stops.away(stops.points[stop]), away[stop])
-        before, after, legs, departures, latest, room = np.concatenate([_NO_PLACES, *places], axis=1)
+        before, after, legs, departures, latest, room = np.concatenate([_NO_POSITIONS, *positions], axis=1)
         to, on = reach[before.astype(np.int64)], reach[after.astype(np.int64)]
         begin = np.maximum(departures + to, stops.opens[stop])
         in_time = (begin <= stops.closes[stop]) & (begin + stops.service[stop] + on <= latest)
         longer = np.where(in_time & (stops.demands[stop] <= room), to + on - legs, np.inf)
         if longer.min(initial=np.inf) >= 2.0 * away[stop]:
             routes.append([stop])
-            places.append(_places(stops, away, [stop]))
+            positions.append(_positions(stops, away, [stop]))
             continue
         best, index = int(np.argmin(longer)), 0
-        while best >= places[index].shape[1]:
-            best -= places[index].shape[1]
+        while best >= positions[index].shape[1]:
+            best -= positions[index].shape[1]
             index += 1
         routes[index].insert(best, stop)
-        places[index] = _places(stops, away, routes[index])
+        positions[index] = _positions(stops, away, routes[index])
     return routes
 
 
-def _places(stops: Stops, away: Floats, route: list[int]) -> Floats:
-    """Return the places of a route, a column each: the stops before and after it (-1: the depot), the way between them,
-    the earliest departure before it, the latest arrival after it, and the room that the route has left.
+def _positions(stops: Stops, away: Floats, route: list[int]) -> Floats:
+    """Return the positions in a route, each a column: the stops before and after it (-1: the depot), the way between
+    them, the earliest departure before it, the latest arrival after it, and the room that the route has left.
     """
     nodes = np.array([-1, *route, -1])
     between = np.ceil(np.sqrt(((stops.points[nodes[2:-1]] - stops.points[nodes[1:-2]]) ** 2).sum(axis=1)))
     legs = np.concatenate([away[route[:1]], between, away[route[-1:]]])
     departures, latest = np.zeros(len(legs)), np.full(len(legs), stops.shift)
-    for place, stop in enumerate(route):
-        departures[place + 1] = max(departures[place] + legs[place], stops.opens[stop]) + stops.service[stop]
-    for place in range(len(route) - 1, -1, -1):
-        in_time = latest[place + 1] - legs[place + 1] - stops.service[route[place]]
-        latest[place] = min(in_time, stops.closes[route[place]])
+    for position, stop in enumerate(route):
+        departures[position + 1] = max(departures[position] + legs[position], stops.opens[stop]) + stops.service[stop]
+    for position in range(len(route) - 1, -1, -1):
+        in_time = latest[position + 1] - legs[position + 1] - stops.service[route[position]]
+        latest[position] = min(in_time, stops.closes[route[position]])
     room = np.full(len(legs), stops.capacity - stops.demands[route].sum())
     return np.stack([nodes[:-1], nodes[1:], legs, departures, latest, room])

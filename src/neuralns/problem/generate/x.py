@@ -51,10 +51,10 @@ def generate_x(
     )
 
 
-def _x_positions(rng: np.random.Generator, customers: int, kind: Customers, home: tuple[int, ...]) -> Floats:
-    scattered = {"random": customers, "clustered": 0, "mixed": customers // 2}[kind]
+def _x_positions(rng: np.random.Generator, customers: int, positions: Customers, home: tuple[int, ...]) -> Floats:
+    scattered = {"random": customers, "clustered": 0, "mixed": customers // 2}[positions]
     points = [rng.integers(0, 1001, size=(scattered, 2)).astype(float)]
-    if kind != "random":
+    if positions != "random":
         seeds = rng.integers(0, 1001, size=(min(int(rng.integers(3, 9)), customers - scattered), 2)).astype(float)
         points.append(seeds)
         missing = customers - scattered - len(seeds)
@@ -67,15 +67,15 @@ def _x_positions(rng: np.random.Generator, customers: int, kind: Customers, home
     return np.concatenate(points)
 
 
-def _x_demands(rng: np.random.Generator, kind: Demand, points: Floats) -> Floats:
+def _x_demands(rng: np.random.Generator, demand: Demand, points: Floats) -> Floats:
     customers = len(points)
-    if kind == "unit":
+    if demand == "unit":
         return np.ones(customers)
-    if kind == "quadrant":
+    if demand == "quadrant":
         high = (points[:, 0] < 500) == (points[:, 1] < 500)
         return np.where(high, rng.integers(51, 101, size=customers), rng.integers(1, 51, size=customers)).astype(float)
-    if kind == "many-small":
+    if demand == "many-small":
         small = rng.permutation(customers) < rng.uniform(0.70, 0.95) * customers
         return np.where(small, rng.integers(1, 11, size=customers), rng.integers(50, 101, size=customers)).astype(float)
-    low, high_end = map(int, kind.split("-"))
+    low, high_end = map(int, demand.split("-"))
     return rng.integers(low, high_end + 1, size=customers).astype(float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,9 @@ class SimulatedAnnealing(Falling):
     the start. Kirkpatrick, Gelatt & Vecchi 1983.
     """
 
+    is_local: ClassVar[bool] = True
+    may_overload: ClassVar[bool] = True
+
     @staticmethod
     def threshold(state):
         return state.status.current - state.status.temperature * np.log(1.0 - random(state))
@@ -31,6 +35,8 @@ class DrawnAfterRepair(Falling):
     Accepts as `SimulatedAnnealing` does, with other random numbers: those that the results of the reproduction were
     obtained with.
     """
+
+    is_local: ClassVar[bool] = True
 
     @staticmethod
     def accepts(state, candidate):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from neuralns.search.acceptance.rule import Acceptance
 class HillClimbing(Acceptance):
     """Accept a candidate that is not worse than the current solution."""
 
+    is_local: ClassVar[bool] = True
+
     @staticmethod
     def threshold(state):
         return state.status.current
@@ -21,6 +24,8 @@ class HillClimbing(Acceptance):
 @dataclass(frozen=True)
 class Always(Acceptance):
     """Accept every candidate."""
+
+    is_local: ClassVar[bool] = True
 
     @staticmethod
     def threshold(state):

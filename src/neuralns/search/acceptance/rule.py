@@ -52,7 +52,18 @@ class Acceptance:
     candidates that cost too much already can be given up half-way; or `accepts`, asked after it. It may read
     ``state.status`` (costs of the current and the best solution, temperature, share of the budget left and so on) and
     draw random numbers.
+
+    Attributes
+    ----------
+    is_local
+        Whether it looks at differences of costs alone, so that it decides on a part of the routes as on the whole. If
+        so, several workers may divide a large solution among them.
+    may_overload
+        Whether it was tried where vehicles may carry too much for a while.
     """
+
+    is_local: ClassVar[bool] = False
+    may_overload: ClassVar[bool] = False
 
     def temperatures(self, initial: Solution) -> tuple[float, float]:
         """Return the temperatures at start and end of a run from this solution; in between it falls geometrically."""

@@ -1,0 +1,491 @@
+"""What a request costs on a route: at a position, at the cheapest one, or beside those that go well with it.
+
+A *position* is the customer to insert after, 0 for the start; for a shipment it is that of the pickup plus
+(customers + 1) times that of the delivery. Each candidate is first judged by what it adds to the distance, then by the
+rules of the instance: see `beyond_distance`, the one place that asks them for one more stop between two others.
+"""
+
+import numpy as np
+
+from neuralns.compiled.caching import compiled, inlined
+from neuralns.compiled.random import random
+from neuralns.routes.cost import (
+    ask_cost,
+    charge,
+    own_cost,
+    price_of_route,
+    renew_if_dirty,
+    saved_at_most,
+)
+from neuralns.routes.questions import ask
+from neuralns.routes.rules import backhauls, duration, length, load, skills, stops, time
+from neuralns.routes.rules.length import computed_distance, end_of, leg, leg_to, rows_of, start_of, time_to, vehicle_of
+from neuralns.routes.vehicles import CHEAPEST, is_free, stock_left
+
+_BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
+_BEST_OF_SHIPMENT, _best_of_shipment = ask("best_of_shipment")
+
+# --- Whether a route can take a request at all. ----------------------------------------------------------------------
+
+
+@compiled
+def may_fit(state, customer, slot):
+    """Return False if a request fits nowhere on a route; True promises nothing."""
+    vehicle = vehicle_of(state, slot)
+    if not load.has_room(state, slot, customer, vehicle) or not skills.may_serve(state, vehicle, customer):
+        return False
+    if state.limited != 0 and state.stops_price == np.inf and state.size[slot] >= state.most_stops[vehicle]:
+        return False
+    if state.grouped != 0 and state.group[customer] >= 0 and state.group_count[state.group[customer]] > 0:
+        return False
+    if state.shipments != 0 and state.partner[customer] != 0:
+        if not skills.may_serve(state, vehicle, state.partner[customer]):
+            return False
+        if state.limited != 0 and state.size[slot] + 2 > state.most_stops[vehicle]:
+            return False
+    return state.has_depots == 0 or stock_left(state, vehicle, customer)
+
+
+@inlined
+def _upgrade(state, customer, slot, vehicle):
+    """Return the vehicle type that a route would have with one more customer, and what the change of type alone costs.
+
+    The cheapest free one of its class that carries what is to be delivered; −1 if there is none. Where loads differ
+    along a route it is its own then: positions tell whether it carries the rest. So it is where load has a price.
+    """
+    if state.varied == 0 or state.class_size[vehicle] == 1:
+        # Room was looked for already.
+        return vehicle, 0.0
+    if load.fits_ends(state, slot, customer, state.carries, vehicle):
+        return vehicle, 0.0
+    if state.sizing != CHEAPEST:
+        return (vehicle if state.mixed != 0 or state.load_price < np.inf else np.int64(-1)), 0.0
+    return _larger_type(state, customer, slot, vehicle)
+
+
+@compiled
+def _larger_type(state, customer, slot, own):
+    best, chosen = np.inf, np.int64(-1)
+    begin = state.class_begin[own]
+    for index in range(begin, begin + state.class_size[own]):
+        vehicle = state.by_class[index]
+        if vehicle == own or state.used[vehicle] >= state.available[vehicle]:
+            continue
+        if load.fits_ends(state, slot, customer, state.carries, vehicle):
+            cost = price_of_route(state, slot, vehicle)
+            if cost < best:
+                best, chosen = cost, vehicle
+    if chosen >= 0:
+        return chosen, best - price_of_route(state, slot, own)
+    return (own if state.mixed != 0 or state.load_price < np.inf else np.int64(-1)), 0.0
+
+
+@inlined
+def _at_any_position(state, customer, slot, vehicle):
+    """Return what one more customer costs on a route wherever it stands: load at both ends, stops."""
+    cost = 0.0
+    if state.load_price < np.inf and state.mixed == 0:
+        more = load.violation_with(state, slot, customer, vehicle)
+        if more > 0.0:
+            cost += state.load_price * (more - load.violation_at_ends(state, slot, vehicle))
+    if state.limited != 0:
+        more = stops.violation(state, state.size[slot] + 1, vehicle)
+        if more > 0.0:
+            cost += charge(state.stops_price, more)
+            if cost < np.inf:
+                cost -= charge(state.stops_price, stops.violation(state, state.size[slot], vehicle))
+    return cost
+
+
+# --- One more stop between two others. -------------------------------------------------------------------------------
+
+
+@inlined
+def beyond_distance(state, customer, slot, vehicle, rows, before, here, longer, arrival, travel, head, hard):
+    """Return what a customer between two stops costs beyond the distance that it adds; infinite if a hard rule is
+    broken.
+
+    The route gets ``longer`` by so much, the vehicle comes at its ``arrival`` and travels so long to the next stop;
+    ``head`` is the stretch of the route before (see `rules.duration`). ``hard`` says whether nobody may be late.
+    """
+    cost = 0.0
+    if state.limited != 0:
+        over = length.violation(state, state.length[slot] + longer, vehicle)
+        if over > 0.0:
+            if state.distance_price == np.inf:
+                return np.inf
+            cost += state.distance_price * (over - length.violation(state, state.length[slot], vehicle))
+    if state.timed != 0:
+        if hard:
+            if arrival > state.latest[customer]:
+                return np.inf
+            gone = time.start_of_service(state, customer, arrival) + state.service[customer] + travel
+            if gone > time.latest_at(state, vehicle, here):
+                return np.inf
+        else:
+            gone, late = time.departure(state, customer, arrival)
+            late += max(0.0, gone + travel - time.latest_at(state, vehicle, here))
+            if before != 0:
+                late += state.head_lateness[before]
+            if here != 0:
+                late += state.tail_lateness[here]
+            cost += state.late_price * (late - state.lateness[slot])
+    if state.backhauls != 0 and not backhauls.fits_between(state, customer, before, here):
+        return np.inf
+    if state.mixed != 0:
+        over = load.violation_between(state, slot, customer, vehicle, before)
+        if over > 0.0:
+            if state.load_price == np.inf:
+                return np.inf
+            cost += state.load_price * (over - state.excess[slot])
+    if state.measured != 0:
+        cost += _by_duration(state, customer, slot, vehicle, rows, before, here, longer, head)
+    return cost
+
+
+@compiled
+def _by_duration(state, customer, slot, vehicle, rows, before, here, longer, head):
+    """Return what a customer between two stops costs by the duration of the route, and by costs of one's own."""
+    found = duration.join(
+        head,
+        length.time(state, rows, start_of(state, vehicle, before), customer),
+        duration.stretch_of(state, customer),
+    )
+    travel = length.time(state, rows, customer, end_of(state, vehicle, here))
+    took, _, _, late = duration.join(found, travel, duration.tail(state, vehicle, here))
+    if late > 0.0 and state.late_price == np.inf:
+        return np.inf
+    cost = state.per_duration[vehicle] * (took - state.duration[slot])
+    over = duration.violation(state, took, vehicle)
+    if over > 0.0:
+        if state.duration_price == np.inf:
+            return np.inf
+        cost += state.duration_price * (over - duration.violation(state, state.duration[slot], vehicle))
+    if state.owned != 0:
+        most, size = load.peak_with(state, slot, customer, before), state.size[slot]
+        cost += own_cost(state, state.length[slot] + longer, took, most, size + 1.0, vehicle)
+        now = state.peak[np.int64(slot) * state.goods]
+        cost -= own_cost(state, state.length[slot], state.duration[slot], now, size, vehicle)
+    return cost
+
+
+@inlined
+def last_before(state, node):
+    """Return when a stop must begin at the latest if somebody comes behind it: by a detour the rest may be in time."""
+    return state.latest_start[node] if state.detour == 0.0 else state.latest[node]
+
+
+# --- The cheapest position on a route. -------------------------------------------------------------------------------
+
+
+ONE_TABLE, TABLES, COMPUTED = range(3)
+"""How `_scan` looks up legs: distances and travel times are one table, the same both ways; they are in tables; or they
+may have to be computed."""
+
+
+@inlined
+def _scan(state, customer, slot, vehicle, bound, blink, lookup):
+    """Find the cheapest position of a customer on a route by all that depends on it, left in ``found_position``.
+
+    ``lookup`` is a constant. No position is looked at once the vehicle would come too late from all that follow: too
+    late by more than detours can save.
+    """
+    row, rows, rate = np.uint32(customer), rows_of(state, vehicle), state.per_distance[vehicle]
+    line = rows + row
+    distances, distances_to, durations, durations_to = (
+        state.distances, state.distances_to, state.durations, state.durations_to,
+    )  # fmt: skip
+    arc, successor, ready = state.arc, state.successor, state.earliest_departure
+    saved, hard = saved_at_most(state, vehicle), state.late_price == np.inf
+    best, position = bound, np.int64(-1)
+    before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
+    tail_node = start_of(state, vehicle, before)
+    to_leg = leg_to(state, rows, tail_node, row) if lookup == COMPUTED else distances_to[line, tail_node]
+    arrival, travel, left, last, later = 0.0, 0.0, 0.0, np.inf, False
+    head = duration.departing(state, vehicle, -np.inf)
+    if state.timed != 0:
+        release = -np.inf
+        if state.releases != 0:
+            release = max(state.route_release[slot], state.release[row])
+            later = release > max(state.route_release[slot], state.shift_opens[vehicle])
+        left = time.leaves(state, vehicle, release)
+        if later and left > state.shift_leaves[vehicle]:
+            return np.inf
+        if hard:
+            last = state.latest[row] + state.detour * state.size[slot]
+        head = duration.departing(state, vehicle, release)
+    while True:
+        head_node = end_of(state, vehicle, here)
+        if state.timed != 0:
+            if lookup == ONE_TABLE:
+                arrival = left + to_leg
+            elif lookup == TABLES:
+                arrival = left + durations_to[line, tail_node]
+            else:
+                arrival = left + time_to(state, rows, tail_node, row)
+            if arrival > last:
+                break
+        from_leg = leg(state, rows, row, head_node) if lookup == COMPUTED else distances[line, head_node]
+        longer = to_leg + from_leg - cut
+        cost = rate * longer
+        if cost - saved < best:
+            if state.timed != 0:
+                if lookup == ONE_TABLE:
+                    travel = from_leg
+                elif lookup == TABLES:
+                    travel = durations[line, head_node]
+                else:
+                    travel = length.time(state, rows, row, head_node)
+                if state.measured != 0 and not later:
+                    head = duration.head(state, slot, vehicle, before)
+            if later and not hard:
+                cost = cost_by_sequence(state, row, slot, np.int64(before))
+            else:
+                cost += beyond_distance(
+                    state, row, slot, vehicle, rows, before, here, longer, arrival, travel, head, hard
+                )
+            if (
+                cost < best
+                and (state.rides == 0 or cost_by_sequence(state, row, slot, np.int64(before)) < np.inf)
+                and (blink == 0.0 or random(state) >= blink)
+            ):
+                best, position = cost, np.int64(before)
+        if here == 0:
+            break
+        if later:
+            # Goods that come later make the vehicle leave later.
+            travel = length.time(state, rows, tail_node, here)
+            begin = time.start_of_service(state, here, left + travel)
+            if begin > last_before(state, here):
+                break
+            left = begin + state.service[here]
+            if state.measured != 0:
+                head = duration.join(head, travel, duration.stretch_of(state, here))
+        elif state.timed != 0:
+            left = ready[here]
+        if lookup == ONE_TABLE:
+            to_leg = from_leg
+        elif lookup == TABLES:
+            to_leg = distances_to[line, here]
+        else:
+            to_leg = leg_to(state, rows, here, row)
+        before, tail_node, cut, here = here, here, arc[here], successor[here]
+    if position < 0:
+        return np.inf
+    state.found_position = position
+    return best
+
+
+@compiled
+def best_on_route(state, customer, slot, bound, blink):
+    """Return the least cost of a request on a route, infinite if it is not below a bound; position in ``found_*``.
+
+    A position that is better than the best one so far is overlooked with probability ``blink``.
+    """
+    slot, customer = np.uint32(slot), np.uint32(customer)
+    state.found_position = 0
+    if not may_fit(state, customer, slot):
+        return np.inf
+    if state.timed != 0 or state.mixed != 0:
+        renew_if_dirty(state, slot)
+    if state.shipments != 0 and state.partner[customer] != 0:
+        return _best_of_shipment(state.questions[_BEST_OF_SHIPMENT], (state, customer, slot, bound, blink))
+    vehicle, extra = _upgrade(state, customer, slot, vehicle_of(state, slot))
+    if vehicle < 0:
+        return np.inf
+    extra += _at_any_position(state, customer, slot, vehicle)
+    if state.lookup == ONE_TABLE:
+        return _scan(state, customer, slot, vehicle, bound - extra, blink, ONE_TABLE) + extra
+    if state.lookup == TABLES:
+        return _scan(state, customer, slot, vehicle, bound - extra, blink, TABLES) + extra
+    return _scan(state, customer, slot, vehicle, bound - extra, blink, COMPUTED) + extra
+
+
+@compiled
+def best_on_routes(state, customer, bound, blink):
+    """Return the least cost of a request on the routes in ``columns``; route and position in ``found_*``."""
+    best, slot, position = bound, np.int64(-1), np.int64(0)
+    for column in range(state.n_columns):
+        if load.lacks_room(state, state.columns[column], customer):
+            continue
+        cost = _best_on_route(state.questions[_BEST_ON_ROUTE], (state, customer, state.columns[column], best, blink))
+        if cost < best:
+            best, slot, position = cost, np.int64(state.columns[column]), state.found_position
+    state.found_slot, state.found_position = slot, position
+    return best if slot >= 0 else np.inf
+
+
+# --- Positions beside those that go well with a request. -------------------------------------------------------------
+
+
+@compiled
+def best_near(state, customer, count, bound, blink):
+    """Return the least cost of a request beside those ``count`` that go best with it; route and position in
+    ``found_*``, the route −1 if there is none.
+    """
+    row = np.uint32(customer)
+    state.found_slot, state.found_position = -1, 0
+    if state.shipments != 0 and state.partner[row] != 0:
+        return _best_near_of_shipment(state, row, count, bound, blink)
+    if state.granular_distances.shape[0] > 0:
+        return _best_near_by_length(state, row, count, bound, blink)
+    best = bound
+    for index in range(min(count, state.granular.shape[1])):
+        other = state.granular[row, index]
+        if state.route[other] < 0:
+            continue
+        slot = np.uint32(state.route[other])
+        if not may_fit(state, row, slot):
+            continue
+        if state.timed != 0 or state.mixed != 0:
+            renew_if_dirty(state, slot)
+        vehicle, extra = _upgrade(state, row, slot, vehicle_of(state, slot))
+        if vehicle < 0:
+            continue
+        extra += _at_any_position(state, row, slot, vehicle)
+        for side in range(2):
+            before = other if side == 0 else state.predecessor[other]
+            cost = _cost_behind(state, row, slot, vehicle, extra, before, best)
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, state.found_slot, state.found_position = cost, np.int64(slot), np.int64(before)
+    return best if state.found_slot >= 0 else np.inf
+
+
+@inlined
+def _cost_behind(state, row, slot, vehicle, extra, before, bound):
+    """Return the cost of a customer behind a stop of a route, infinite if it is not below a bound."""
+    rows = rows_of(state, vehicle)
+    here = state.first[slot] if before == 0 else state.successor[before]
+    cut = state.entry[slot] if before == 0 else state.arc[before]
+    tail_node, head_node = start_of(state, vehicle, before), end_of(state, vehicle, here)
+    longer = leg(state, rows, tail_node, row) + leg(state, rows, row, head_node) - cut
+    cost = state.per_distance[vehicle] * longer + extra
+    if cost - saved_at_most(state, vehicle) >= bound:
+        return np.inf
+    arrival, travel, hard = 0.0, 0.0, state.late_price == np.inf
+    head = duration.departing(state, vehicle, -np.inf)
+    if state.timed != 0:
+        if state.releases != 0 and state.release[row] > max(state.route_release[slot], state.shift_opens[vehicle]):
+            return cost_by_sequence(state, row, slot, np.int64(before))
+        arrival = time.earliest_at(state, slot, vehicle, before) + length.time(state, rows, tail_node, row)
+        travel = length.time(state, rows, row, head_node)
+        if state.measured != 0:
+            head = duration.head(state, slot, vehicle, before)
+    cost += beyond_distance(state, row, slot, vehicle, rows, before, here, longer, arrival, travel, head, hard)
+    if state.rides != 0 and cost < bound and cost_by_sequence(state, row, slot, np.int64(before)) == np.inf:
+        return np.inf
+    return cost
+
+
+@compiled
+def _best_near_of_shipment(state, row, count, bound, blink):
+    best, found_slot, found = bound, np.int64(-1), np.int64(0)
+    state.visit += 1
+    seen = state.visit
+    for end in (row, state.partner[row]):
+        for index in range(min(count // 4, state.granular.shape[1])):
+            slot = state.route[state.granular[end, index]]
+            if slot < 0 or state.visited_slots[slot] == seen:
+                continue
+            state.visited_slots[slot] = seen
+            if not may_fit(state, row, np.uint32(slot)):
+                continue
+            renew_if_dirty(state, np.uint32(slot))
+            cost = _best_of_shipment(state.questions[_BEST_OF_SHIPMENT], (state, row, slot, best, blink))
+            if cost < best:
+                best, found_slot, found = cost, np.int64(slot), np.int64(state.found_position)
+    state.found_slot, state.found_position = found_slot, found
+    return best if found_slot >= 0 else np.inf
+
+
+@compiled
+def _best_near_by_length(state, row, count, bound, blink):
+    """Find the best position beside the nearest where nothing but load and the length between points counts.
+
+    Of a position between j and k, j the nearer one to customer i or k the depot, the cost c_ij + c_ik − c_jk is at
+    least c_ij + min(c_ij, c_i0) − c_jk, which mostly needs no look at anything but c_jk.
+    """
+    successor, predecessor, arc, arriving = state.successor, state.predecessor, state.arc, state.arriving
+    nearest, distances = state.granular, state.granular_distances
+    room = state.carries[0, 0] - state.demand[row]
+    from_depot = computed_distance(state, 0, row)
+    best, where, position = bound, np.int64(-1), np.int64(0)
+    for index in range(min(count, distances.shape[1])):
+        other = nearest[row, index]
+        least = distances[row, index] + min(np.float64(distances[row, index]), from_depot) - best
+        if least >= arc[other] and least >= arriving[other]:
+            continue
+        slot = state.route[other]
+        if slot < 0 or state.load[slot] > room:
+            continue
+        there = computed_distance(state, row, other)
+        if least < arc[other]:
+            cost = there - arc[other] + computed_distance(state, row, successor[other])
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, where, position = cost, np.int64(slot), np.int64(other)
+        if least < arriving[other]:
+            cost = there - arriving[other] + computed_distance(state, row, predecessor[other])
+            if cost < best and (blink == 0.0 or random(state) >= blink):
+                best, where, position = cost, np.int64(slot), np.int64(predecessor[other])
+    state.found_slot, state.found_position = where, position
+    return best if where >= 0 else np.inf
+
+
+# --- A given position. -----------------------------------------------------------------------------------------------
+
+
+@compiled
+def cost_at(state, customer, slot, position):
+    """Return the cost of a request at a position of a route, in the cheapest free vehicle of its class."""
+    slot, node = np.uint32(slot), np.uint32(customer)
+    if not may_fit(state, node, slot):
+        return np.inf
+    vehicle = vehicle_of(state, slot)
+    if (state.varied != 0 and state.class_size[vehicle] > 1) or (state.shipments != 0 and state.partner[node] != 0):
+        return cost_by_sequence(state, node, slot, position)
+    if state.timed != 0 or state.mixed != 0:
+        renew_if_dirty(state, slot)
+    extra = _at_any_position(state, node, slot, vehicle)
+    return _cost_behind(state, node, slot, vehicle, extra, np.uint32(position), np.inf)
+
+
+@compiled
+def cost_by_sequence(state, node, slot, position):
+    """Return the same by the whole sequence."""
+    count = _sequence_with(state, node, slot, position)
+    own = vehicle_of(state, slot)
+    if state.varied == 0 or state.sizing != CHEAPEST:
+        return ask_cost(state, count, own) - state.route_cost[slot]
+    best = np.inf
+    begin = state.class_begin[own]
+    for index in range(begin, begin + state.class_size[own]):
+        vehicle = state.by_class[index]
+        if is_free(state, vehicle, own):
+            best = min(best, ask_cost(state, count, vehicle))
+    return best - state.route_cost[slot]
+
+
+@inlined
+def _sequence_with(state, node, slot, position):
+    """Lay a route with one more request in ``sequence``; return how many stops that has."""
+    size = state.customers + 1
+    first, second = np.uint32(position % size), np.uint32(position // size)
+    count, before, following = 0, np.uint32(0), state.first[slot]
+    other = state.partner[node] if state.shipments != 0 else np.uint32(0)
+    if other != 0 and second == 0:
+        second = node
+    while True:
+        if before == first:
+            state.sequence[count] = node
+            count += 1
+            if other != 0 and second == node:
+                state.sequence[count] = other
+                count += 1
+        if other != 0 and before != 0 and before == second:
+            state.sequence[count] = other
+            count += 1
+        if following == 0:
+            return count
+        state.sequence[count] = following
+        count += 1
+        before, following = following, state.successor[following]
