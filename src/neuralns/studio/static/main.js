@@ -213,7 +213,7 @@ function answerKeys() {
   };
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") for (const menu of document.querySelectorAll("details.menu[open]")) menu.open = false;
-    const typing = event.target.closest("input, select, textarea, dialog");
+    const typing = event.target.closest("input, select, textarea, dialog[open]");
     const pressing = event.key === " " && event.target.closest("button, summary, a");
     if (typing || pressing || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = keys[event.key.toLowerCase()];
