@@ -44,6 +44,7 @@ tables of legs are looked into in the most general way: less code."""
 
 _ANSWERS = {
     "best_on_route": insertion.best_on_route, "best_on_routes": insertion.best_on_routes,
+    "best_of_each": insertion.best_of_each, "best_still": insertion.best_still,
     "best_near": insertion.best_near, "best_of_shipment": shipment_insertion.best_of_shipment,
     "cost_at": insertion.cost_at, "cost_of_sequence": cost.cost_of_sequence,
     "random_position": opening.random_position, "opening": opening.opening,
@@ -67,7 +68,8 @@ def profile_of(facts: Mapping[str, int]) -> str:
 @cache
 def addresses_of(profile: str) -> Any:
     """Return the addresses of all answers of a profile, compiled when they are first needed."""
-    state = state_type.knowing(f"neuralns.State of {profile}", PROFILES[profile])
+    facts = {**PROFILES[profile], "kind": list(PROFILES).index(profile)}
+    state = state_type.knowing(f"neuralns.State of {profile}", facts)
     # What an instance has no shipments for is never asked, and need not be compiled.
     unused = {"best_of_shipment"} if PROFILES[profile].get("shipments") == 0 else set()
     return np.array(

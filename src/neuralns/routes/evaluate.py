@@ -7,6 +7,7 @@ them (see `questions`).
 =========================  ==========================================================================================
 `best_insertion`           the cheapest position of a customer on a route
 `best_on_routes`           the cheapest position of a customer on the routes in ``State.columns``
+`best_of_each`             the cheapest position on each of them, noted in the table of a repair
 `best_near`                the cheapest position beside those that go well with a customer, on any route
 `insertion`                the cost of a customer at a position
 `beside`                   the cheaper of the two positions beside a customer on a route
@@ -45,6 +46,8 @@ PLAIN = 0
 
 _BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
 _BEST_ON_ROUTES, _best_on_routes = ask("best_on_routes")
+_BEST_OF_EACH, _best_of_each = ask("best_of_each")
+_BEST_STILL, _best_still = ask("best_still")
 _BEST_NEAR, _best_near = ask("best_near")
 _COST_AT, _cost_at = ask("cost_at")
 _RANDOM_POSITION, _random_position = ask("random_position")
@@ -104,6 +107,12 @@ def best_on_routes(state, customer, bound, blink):
 
 
 @inlined
+def best_of_each(state, customer, cell):
+    """Note what a customer costs at least on each of the routes in ``columns``, from a cell of the table on."""
+    _best_of_each(state.questions[_BEST_OF_EACH], (state, customer, cell))
+
+
+@inlined
 def best_near(state, customer, count, bound, blink):
     """Return the least cost of a customer beside those ``count`` that go best with it, its route and position.
 
@@ -128,6 +137,10 @@ def random_position(state, customer, slot):
 @inlined
 def best_opening(state, customer):
     """Return the least cost of a route for one customer, there and back and the vehicle, and the type of vehicle."""
+    if state.varied == 0 and state.has_depots == 0 and state.grouped == 0:
+        # What is asked most often needs no call.
+        free = state.n_routes < min(state.vehicles, state.available[0])
+        return (state.alone[0, customer] if free else np.inf), np.int64(0)
     cost = _opening(state.questions[_OPENING], (state, customer))
     return cost, state.found_vehicle
 
@@ -419,26 +432,11 @@ def beside(state, customer, other):
     return (behind, np.int64(other)) if behind <= ahead else (ahead, np.int64(before))
 
 
-@compiled
+@inlined
 def renew_best(state, customer, slot, inserted, known, position):
-    """Return the least cost and the position of a customer on a route, known before another one was inserted there.
-
-    Two positions are new, those beside the inserted customer, and one is gone.
-    """
-    before = state.predecessor[inserted]
-    if not may_fit(state, customer, slot):
-        return np.inf, np.int64(0)
-    too_much = state.load[slot] + state.demand[customer] > state.carries[0, 0]
-    if state.kind != PLAIN or state.size[slot] == 1 or position == before or too_much:
-        # All positions may be too late or dearer now; the route was just opened; or the best position was taken.
-        return best_insertion(state, customer, slot)
-    first = insertion(state, customer, slot, before)
-    second = insertion(state, customer, slot, inserted)
-    if first < known and first <= second:
-        return first, np.int64(before)
-    if second < known:
-        return second, np.int64(inserted)
-    return known, position
+    """Return the least cost and the position of a customer on a route, known before another one was inserted there."""
+    cost = _best_still(state.questions[_BEST_STILL], (state, customer, slot, inserted, known, position))
+    return cost, state.found_position
 
 
 @compiled

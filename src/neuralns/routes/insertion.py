@@ -25,6 +25,9 @@ from neuralns.routes.vehicles import CHEAPEST, is_free, stock_left
 _BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
 _BEST_OF_SHIPMENT, _best_of_shipment = ask("best_of_shipment")
 
+FEW_RULES = 1
+"""Profiles up to this one (see `answers`) have so few rules that looking at a route takes about as long as a call."""
+
 # --- Whether a route can take a request at all. ----------------------------------------------------------------------
 
 
@@ -197,6 +200,8 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
     )  # fmt: skip
     arc, successor, ready = state.arc, state.successor, state.earliest_departure
     saved, hard = saved_at_most(state, vehicle), state.late_price == np.inf
+    # Adding nothing would take a third of the time where length is all that counts.
+    has_more = state.limited != 0 or state.timed != 0 or state.backhauls != 0 or state.mixed != 0 or state.measured != 0
     best, position = bound, np.int64(-1)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     tail_node = start_of(state, vehicle, before)
@@ -240,7 +245,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
                     head = duration.head(state, slot, vehicle, before)
             if later and not hard:
                 cost = cost_by_sequence(state, row, slot, np.int64(before))
-            else:
+            elif has_more:
                 cost += beyond_distance(
                     state, row, slot, vehicle, rows, before, here, longer, arrival, travel, head, hard
                 )
@@ -276,12 +281,9 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
     return best
 
 
-@compiled
-def best_on_route(state, customer, slot, bound, blink):
-    """Return the least cost of a request on a route, infinite if it is not below a bound; position in ``found_*``.
-
-    A position that is better than the best one so far is overlooked with probability ``blink``.
-    """
+@inlined
+def _on_route(state, customer, slot, bound, blink):
+    """Return the least cost of a request on a route as `best_on_route` does."""
     slot, customer = np.uint32(slot), np.uint32(customer)
     state.found_position = 0
     if not may_fit(state, customer, slot):
@@ -302,17 +304,75 @@ def best_on_route(state, customer, slot, bound, blink):
 
 
 @compiled
+def best_on_route(state, customer, slot, bound, blink):
+    """Return the least cost of a request on a route, infinite if it is not below a bound; position in ``found_*``.
+
+    A position that is better than the best one so far is overlooked with probability ``blink``.
+    """
+    return _on_route(state, customer, slot, bound, blink)
+
+
+@inlined
+def _on_any_route(state, customer, slot, bound, blink):
+    """Return the same: built in where the rules are few, so that calls do not cost more than what they look for."""
+    if state.kind <= FEW_RULES:
+        return _on_route(state, customer, slot, bound, blink)
+    return _best_on_route(state.questions[_BEST_ON_ROUTE], (state, customer, slot, bound, blink))
+
+
+@compiled
 def best_on_routes(state, customer, bound, blink):
     """Return the least cost of a request on the routes in ``columns``; route and position in ``found_*``."""
     best, slot, position = bound, np.int64(-1), np.int64(0)
     for column in range(state.n_columns):
         if load.lacks_room(state, state.columns[column], customer):
             continue
-        cost = _best_on_route(state.questions[_BEST_ON_ROUTE], (state, customer, state.columns[column], best, blink))
+        cost = _on_any_route(state, customer, state.columns[column], best, blink)
         if cost < best:
             best, slot, position = cost, np.int64(state.columns[column]), state.found_position
     state.found_slot, state.found_position = slot, position
     return best if slot >= 0 else np.inf
+
+
+@compiled
+def best_of_each(state, customer, cell):
+    """Note the least cost of a request on each of the routes in ``columns``, and the position, in a row of the table."""
+    for column in range(state.n_columns):
+        cost = np.inf
+        state.found_position = 0
+        if not load.lacks_room(state, state.columns[column], customer):
+            cost = _on_any_route(state, customer, state.columns[column], np.inf, 0.0)
+        state.table_delta[cell + column], state.table_position[cell + column] = cost, state.found_position
+
+
+@compiled
+def best_still(state, customer, slot, inserted, known, position):
+    """Return the least cost of a request on a route, known before another one was inserted there; position in
+    ``found_position``.
+
+    Where the length is all that counts, two positions are new, those beside the inserted customer, and one is gone.
+    """
+    node, before = np.uint32(customer), state.predecessor[inserted]
+    state.found_position = 0
+    if not may_fit(state, node, np.uint32(slot)):
+        return np.inf
+    # Elsewhere all positions may be dearer now; so they are if the route was just opened or the best one was taken.
+    if (
+        state.varied != 0 or state.timed != 0 or state.shipments != 0 or state.mixed != 0 or state.limited != 0
+        or state.backhauls != 0 or state.owned != 0 or state.size[slot] == 1 or position == before
+        or (state.simple_load == 0 or state.load[slot] + state.demand[node] > state.carries[0, 0])
+    ):  # fmt: skip
+        return _on_any_route(state, customer, slot, np.inf, 0.0)
+    first = _cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(before), np.inf)
+    second = _cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(inserted), np.inf)
+    if first < known and first <= second:
+        state.found_position = before
+        return first
+    if second < known:
+        state.found_position = inserted
+        return second
+    state.found_position = position
+    return known
 
 
 # --- Positions beside those that go well with a request. -------------------------------------------------------------

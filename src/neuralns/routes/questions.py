@@ -19,6 +19,8 @@ QUESTIONS: dict[str, tuple[Any, ...]] = {
     # Name: type of the answer, then of the arguments behind the state.
     "best_on_route": (_float, _int, _int, _float, _float),  # customer, slot, bound, blink
     "best_on_routes": (_float, _int, _float, _float),  # customer, bound, blink
+    "best_of_each": (types.void, _int, _int),  # customer, first cell of its row in the table
+    "best_still": (_float, _int, _int, _int, _float, _int),  # customer, slot, inserted, known, position
     "best_near": (_float, _int, _int, _float, _float),  # customer, count, bound, blink
     "best_of_shipment": (_float, _int, _int, _float, _float),  # pickup, slot, bound, blink
     "cost_at": (_float, _int, _int, _int),  # customer, slot, position

@@ -8,7 +8,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.routes.edits import TABLE_FULL, insert, open_route
-from neuralns.routes.evaluate import best_insertion, best_opening, least_need, may_take, renew_best, worth
+from neuralns.routes.evaluate import best_of_each, best_opening, least_need, may_take, renew_best, worth
 
 
 @compiled
@@ -29,7 +29,7 @@ def list_routes(state):
 def fill_table(state):
     """Fill the table for the removal list, rows in its order (copied to ``items``); return rows and row length."""
     list_routes(state)
-    rows, columns, width = state.n_removed, state.n_columns, state.n_columns + state.n_removed
+    rows, width = state.n_removed, state.n_columns + state.n_removed
     if rows * width > state.table_delta.shape[0]:
         # More customers are removed than the state was made for.
         state.fault = TABLE_FULL
@@ -37,9 +37,7 @@ def fill_table(state):
     for row in range(rows):
         customer = state.removed[row]
         state.items[row] = customer
-        for column in range(columns):
-            cell = row * width + column
-            state.table_delta[cell], state.table_position[cell] = best_insertion(state, customer, state.columns[column])
+        best_of_each(state, customer, row * width)
     return rows, width
 
 
