@@ -147,7 +147,7 @@ def test_what_an_instance_gives_never_changes() -> None:
     others = {
         "customers", "capacity", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
         "noise", "horizon", "detour", "lookup", "optional", "lost", "nowhere", "goods", "n_classes", "priced",
-        "by_distance", "retypes", "same_hours",
+        "by_distance", "retypes", "same_hours", "scarce",
     }  # fmt: skip
     assert single == others | set(FACTS)
     assert single < state_type.constants

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from neuralns.compiled.calls import address_for
-from neuralns.routes import cost, insertion, links, opening, removal, shipment_insertion, vehicles
+from neuralns.routes import cost, insertion, links, near_insertion, opening, removal, shipment_insertion, vehicles
 from neuralns.routes.layout import state_type
 from neuralns.routes.questions import QUESTIONS, signature_of
 
@@ -45,7 +45,7 @@ tables of legs are looked into in the most general way: less code."""
 _ANSWERS = {
     "best_on_route": insertion.best_on_route, "best_on_routes": insertion.best_on_routes,
     "best_of_each": insertion.best_of_each, "best_still": insertion.best_still,
-    "best_near": insertion.best_near, "best_of_shipment": shipment_insertion.best_of_shipment,
+    "best_near": near_insertion.best_near, "best_of_shipment": shipment_insertion.best_of_shipment,
     "cost_at": insertion.cost_at, "cost_of_sequence": cost.cost_of_sequence,
     "random_position": opening.random_position, "opening": opening.opening,
     "measure_alone": opening.measure_alone, "may_fit": insertion.may_fit, "removal": removal.removal,

@@ -58,8 +58,14 @@ def saved_at_most(state, vehicle):
         return 0.0
     if state.owned != 0:
         return np.inf
-    saved = state.per_duration[vehicle] * state.detour if state.per_duration[vehicle] > 0.0 else 0.0
-    return saved if state.late_price == np.inf or state.detour == 0.0 else np.inf
+    if state.detour == 0.0:
+        return 0.0
+    rate = state.per_duration[vehicle]
+    if state.late_price < np.inf:
+        rate += state.late_price
+    if state.duration_price < np.inf:
+        rate += state.duration_price
+    return rate * state.detour if rate > 0.0 else 0.0
 
 
 @inlined

@@ -37,7 +37,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import length
+from neuralns.routes.rules import duration, length, stops
 from neuralns.routes.rules.length import rows_of, start_of, vehicle_of
 from neuralns.routes.rules.load import lacks_room
 
@@ -258,20 +258,30 @@ def may_take(state, slot, least):
 
 @compiled
 def carries_too_much(state, slot):
-    """Return whether the customers of a route need more than a vehicle carries."""
-    return state.simple_load != 0 and state.load[slot] > state.soft_capacity[vehicle_of(state, slot), 0]
+    """Return whether the customers of a route need more than a vehicle carries; where that has a price, none do."""
+    if state.simple_load == 0 or state.load_price < np.inf:
+        return False
+    return state.load[slot] > state.soft_capacity[vehicle_of(state, slot), 0]
 
 
 @compiled
-def total_excess(state):
-    """Return by how much all routes together carry too much."""
-    total = 0.0
+def total_violations(state):
+    """Return by how much all routes together break each rule that may have a price: load, time, duration, distance,
+    stops.
+    """
+    load = late = longer = farther = more = 0.0
     for index in range(state.n_active):
         slot = state.active[index]
         if state.size[slot] > 0:
             renew(state, slot)
-            total += state.excess[slot]
-    return total
+            vehicle = vehicle_of(state, slot)
+            load += state.excess[slot]
+            late += state.lateness[slot]
+            if state.measured != 0:
+                longer += duration.violation(state, state.duration[slot], vehicle)
+            farther += length.violation(state, state.length[slot], vehicle)
+            more += stops.violation(state, state.size[slot], vehicle)
+    return load, late, longer, farther, more
 
 
 @compiled
@@ -418,8 +428,17 @@ def hopeless(state):
     it can be said how much. Other vehicles may save some more. Routes that cost less than a selector's reach are never
     hopeless.
     """
-    status = state.status
-    return state.cost - state.slack * state.n_removed - state.total_savings > max(status.threshold, status.finish_below)
+    status, slack = state.status, state.slack
+    if state.soft != 0 and state.detour > 0.0:
+        if state.late_price < np.inf:
+            slack += state.late_price * state.detour
+        if state.duration_price < np.inf:
+            slack += state.duration_price * state.detour
+    limit = max(status.threshold, status.finish_below)
+    if state.soft != 0:
+        # It may be the best feasible solution although it costs more than the current one, which breaks rules.
+        limit = max(limit, status.best)
+    return state.cost - slack * state.n_removed - state.total_savings > limit
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""What a request costs on a route: at a position, at the cheapest one, or beside those that go well with it.
+"""What a request costs on a route: at a position, or at the cheapest one.
 
 A *position* is the customer to insert after, 0 for the start; for a shipment it is that of the pickup plus
 (customers + 1) times that of the delivery. Each candidate is first judged by what it adds to the distance, then by the
@@ -19,7 +19,7 @@ from neuralns.routes.cost import (
 )
 from neuralns.routes.questions import ask
 from neuralns.routes.rules import backhauls, duration, length, load, skills, stops, time
-from neuralns.routes.rules.length import computed_distance, end_of, leg, leg_to, rows_of, start_of, time_to, vehicle_of
+from neuralns.routes.rules.length import end_of, leg, leg_to, rows_of, start_of, time_to, vehicle_of
 from neuralns.routes.vehicles import CHEAPEST, is_free, stock_left
 
 _BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
@@ -50,7 +50,7 @@ def may_fit(state, customer, slot):
 
 
 @inlined
-def _upgrade(state, customer, slot, vehicle):
+def upgraded(state, customer, slot, vehicle):
     """Return the vehicle type that a route would have with one more customer, and what the change of type alone costs.
 
     The cheapest free one of its class that carries what is to be delivered; −1 if there is none. Where loads differ
@@ -84,7 +84,7 @@ def _larger_type(state, customer, slot, own):
 
 
 @inlined
-def _at_any_position(state, customer, slot, vehicle):
+def at_any_position(state, customer, slot, vehicle):
     """Return what one more customer costs on a route wherever it stands: load at both ends, stops."""
     cost = 0.0
     if state.load_price < np.inf and state.mixed == 0:
@@ -292,10 +292,10 @@ def _on_route(state, customer, slot, bound, blink):
         renew_if_dirty(state, slot)
     if state.shipments != 0 and state.partner[customer] != 0:
         return _best_of_shipment(state.questions[_BEST_OF_SHIPMENT], (state, customer, slot, bound, blink))
-    vehicle, extra = _upgrade(state, customer, slot, vehicle_of(state, slot))
+    vehicle, extra = upgraded(state, customer, slot, vehicle_of(state, slot))
     if vehicle < 0:
         return np.inf
-    extra += _at_any_position(state, customer, slot, vehicle)
+    extra += at_any_position(state, customer, slot, vehicle)
     if state.lookup == ONE_TABLE:
         return _scan(state, customer, slot, vehicle, bound - extra, blink, ONE_TABLE) + extra
     if state.lookup == TABLES:
@@ -336,7 +336,7 @@ def best_on_routes(state, customer, bound, blink):
 
 @compiled
 def best_of_each(state, customer, cell):
-    """Note the least cost of a request on each of the routes in ``columns``, and the position, in a row of the table."""
+    """Note what a request costs at least on each of the routes in ``columns``, and where, in a row of the table."""
     for column in range(state.n_columns):
         cost = np.inf
         state.found_position = 0
@@ -363,8 +363,8 @@ def best_still(state, customer, slot, inserted, known, position):
         or (state.simple_load == 0 or state.load[slot] + state.demand[node] > state.carries[0, 0])
     ):  # fmt: skip
         return _on_any_route(state, customer, slot, np.inf, 0.0)
-    first = _cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(before), np.inf)
-    second = _cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(inserted), np.inf)
+    first = cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(before), np.inf)
+    second = cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(inserted), np.inf)
     if first < known and first <= second:
         state.found_position = before
         return first
@@ -375,44 +375,11 @@ def best_still(state, customer, slot, inserted, known, position):
     return known
 
 
-# --- Positions beside those that go well with a request. -------------------------------------------------------------
-
-
-@compiled
-def best_near(state, customer, count, bound, blink):
-    """Return the least cost of a request beside those ``count`` that go best with it; route and position in
-    ``found_*``, the route −1 if there is none.
-    """
-    row = np.uint32(customer)
-    state.found_slot, state.found_position = -1, 0
-    if state.shipments != 0 and state.partner[row] != 0:
-        return _best_near_of_shipment(state, row, count, bound, blink)
-    if state.granular_distances.shape[0] > 0:
-        return _best_near_by_length(state, row, count, bound, blink)
-    best = bound
-    for index in range(min(count, state.granular.shape[1])):
-        other = state.granular[row, index]
-        if state.route[other] < 0:
-            continue
-        slot = np.uint32(state.route[other])
-        if not may_fit(state, row, slot):
-            continue
-        if state.timed != 0 or state.mixed != 0:
-            renew_if_dirty(state, slot)
-        vehicle, extra = _upgrade(state, row, slot, vehicle_of(state, slot))
-        if vehicle < 0:
-            continue
-        extra += _at_any_position(state, row, slot, vehicle)
-        for side in range(2):
-            before = other if side == 0 else state.predecessor[other]
-            cost = _cost_behind(state, row, slot, vehicle, extra, before, best)
-            if cost < best and (blink == 0.0 or random(state) >= blink):
-                best, state.found_slot, state.found_position = cost, np.int64(slot), np.int64(before)
-    return best if state.found_slot >= 0 else np.inf
+# --- A given position. -----------------------------------------------------------------------------------------------
 
 
 @inlined
-def _cost_behind(state, row, slot, vehicle, extra, before, bound):
+def cost_behind(state, row, slot, vehicle, extra, before, bound):
     """Return the cost of a customer behind a stop of a route, infinite if it is not below a bound."""
     rows = rows_of(state, vehicle)
     here = state.first[slot] if before == 0 else state.successor[before]
@@ -438,63 +405,6 @@ def _cost_behind(state, row, slot, vehicle, extra, before, bound):
 
 
 @compiled
-def _best_near_of_shipment(state, row, count, bound, blink):
-    best, found_slot, found = bound, np.int64(-1), np.int64(0)
-    state.visit += 1
-    seen = state.visit
-    for end in (row, state.partner[row]):
-        for index in range(min(count // 4, state.granular.shape[1])):
-            slot = state.route[state.granular[end, index]]
-            if slot < 0 or state.visited_slots[slot] == seen:
-                continue
-            state.visited_slots[slot] = seen
-            if not may_fit(state, row, np.uint32(slot)):
-                continue
-            renew_if_dirty(state, np.uint32(slot))
-            cost = _best_of_shipment(state.questions[_BEST_OF_SHIPMENT], (state, row, slot, best, blink))
-            if cost < best:
-                best, found_slot, found = cost, np.int64(slot), np.int64(state.found_position)
-    state.found_slot, state.found_position = found_slot, found
-    return best if found_slot >= 0 else np.inf
-
-
-@compiled
-def _best_near_by_length(state, row, count, bound, blink):
-    """Find the best position beside the nearest where nothing but load and the length between points counts.
-
-    Of a position between j and k, j the nearer one to customer i or k the depot, the cost c_ij + c_ik − c_jk is at
-    least c_ij + min(c_ij, c_i0) − c_jk, which mostly needs no look at anything but c_jk.
-    """
-    successor, predecessor, arc, arriving = state.successor, state.predecessor, state.arc, state.arriving
-    nearest, distances = state.granular, state.granular_distances
-    room = state.carries[0, 0] - state.demand[row]
-    from_depot = computed_distance(state, 0, row)
-    best, where, position = bound, np.int64(-1), np.int64(0)
-    for index in range(min(count, distances.shape[1])):
-        other = nearest[row, index]
-        least = distances[row, index] + min(np.float64(distances[row, index]), from_depot) - best
-        if least >= arc[other] and least >= arriving[other]:
-            continue
-        slot = state.route[other]
-        if slot < 0 or state.load[slot] > room:
-            continue
-        there = computed_distance(state, row, other)
-        if least < arc[other]:
-            cost = there - arc[other] + computed_distance(state, row, successor[other])
-            if cost < best and (blink == 0.0 or random(state) >= blink):
-                best, where, position = cost, np.int64(slot), np.int64(other)
-        if least < arriving[other]:
-            cost = there - arriving[other] + computed_distance(state, row, predecessor[other])
-            if cost < best and (blink == 0.0 or random(state) >= blink):
-                best, where, position = cost, np.int64(slot), np.int64(predecessor[other])
-    state.found_slot, state.found_position = where, position
-    return best if where >= 0 else np.inf
-
-
-# --- A given position. -----------------------------------------------------------------------------------------------
-
-
-@compiled
 def cost_at(state, customer, slot, position):
     """Return the cost of a request at a position of a route, in the cheapest free vehicle of its class."""
     slot, node = np.uint32(slot), np.uint32(customer)
@@ -505,8 +415,8 @@ def cost_at(state, customer, slot, position):
         return cost_by_sequence(state, node, slot, position)
     if state.timed != 0 or state.mixed != 0:
         renew_if_dirty(state, slot)
-    extra = _at_any_position(state, node, slot, vehicle)
-    return _cost_behind(state, node, slot, vehicle, extra, np.uint32(position), np.inf)
+    extra = at_any_position(state, node, slot, vehicle)
+    return cost_behind(state, node, slot, vehicle, extra, np.uint32(position), np.inf)
 
 
 @compiled

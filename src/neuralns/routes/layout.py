@@ -129,6 +129,7 @@ FIELDS = (
     _instance("has_depots", whole, 0),  # whether depots are limited or cost
     # Vehicle types.
     _instance("nowhere", whole, 0),  # the node that stands for no depot
+    _instance("goods_weight"),  # of each kind of goods, how much of the first kind is as much as one unit of it
     _instance("goods", whole, 0),  # dimensions of amounts
     _instance("carries", dimensions=2),  # most of each kind of goods, by type
     _instance("alone", dimensions=2),  # what a route of one request costs, by type
@@ -149,6 +150,7 @@ FIELDS = (
     _instance("class_size", types.int64),
     _instance("by_class", types.int64),
     _instance("n_classes", whole, 0),
+    _instance("scarce", whole, 0),  # whether vehicles of several types are limited
     _instance("allowed", types.uint8, 2),  # whether a type has the skills for a customer
     # Customers.
     _instance("delivery", dimensions=2),
@@ -220,7 +222,8 @@ FIELDS = (
     Field("serve_all", "once", whole),  # whether a repair serves optional customers whatever that costs
     Field("absence", "node", copied=True, start=1),  # weight of a customer's penalty
     Field("present", "once", whole, copied=True),  # requests on routes and on the removal list
-    Field("sizing", "once", whole),  # how a repair chooses sizes of vehicles, see `general`
+    Field("sizing", "once", whole),  # how a repair chooses sizes of vehicles, see `vehicles`
+    Field("preferred", "once", whole, start=-1),  # vehicle type that a repair opens routes with, −1 for the cheapest
     Field("groups_missing", "once", whole, copied=True),  # required groups of whom nobody is served
     # The books of GENERAL instances: routes of each type, routes and goods of each depot, members served of each group.
     Field("used", "type", types.int64, copied=True),

@@ -8,6 +8,10 @@ from neuralns.routes.cost import ask_cost
 from neuralns.routes.insertion import cost_at, may_fit
 from neuralns.routes.vehicles import LARGEST, opening_depots
 
+FAR = 2.0
+"""A preferred vehicle type is used where a route of one request costs at most so many times the least, the vehicle
+aside."""
+
 
 @compiled
 def opening(state, customer):
@@ -21,13 +25,16 @@ def opening(state, customer):
     if state.varied == 0 and state.has_depots == 0:
         return state.alone[0, node] if state.n_routes < state.available[0] else np.inf
     best, found = np.inf, np.int64(-1)
-    for vehicle in range(len(state.used)):
+    for index in range(len(state.by_class)):
+        vehicle = state.by_class[index]
         if state.alone[vehicle, node] < best and state.used[vehicle] < state.available[vehicle]:
             cost = state.alone[vehicle, node]
             if state.has_depots != 0:
                 cost += opening_depots(state, vehicle, node)
             if cost < best:
                 best, found = cost, np.int64(vehicle)
+    if state.preferred >= 0 and found >= 0:
+        best, found = _with_preferred(state, node, best, found)
     if state.sizing == LARGEST and found >= 0:
         begin, size, most = state.class_begin[found], state.class_size[found], state.carries[found, 0]
         for index in range(begin, begin + size):
@@ -40,6 +47,23 @@ def opening(state, customer):
                     best, most, found = cost, state.carries[vehicle, 0], np.int64(vehicle)
     state.found_vehicle = found
     return best
+
+
+@compiled
+def _with_preferred(state, node, cost, found):
+    """Return the cost and the type of a route of one request in the type that the repair prefers, else as given.
+
+    A type that costs far more on the way, from another depot say, is not worth a trial.
+    """
+    vehicle = np.int64(state.preferred)
+    if state.used[vehicle] >= state.available[vehicle]:
+        return cost, found
+    own = state.alone[vehicle, node]
+    if own - state.fixed_cost[vehicle] > FAR * (state.alone[found, node] - state.fixed_cost[found]):
+        return cost, found
+    if state.has_depots != 0:
+        own += opening_depots(state, vehicle, node)
+    return (own, vehicle) if own < np.inf else (cost, found)
 
 
 @compiled

@@ -191,6 +191,7 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
     return {
         "nowhere": nodes,
         "goods": instance.dimensions,
+        "goods_weight": _goods_weights(limits),
         "carries": np.ascontiguousarray(limits),
         "available": np.array([UNLIMITED if kind.available is None else kind.available for kind in kinds]),
         "fixed_cost": np.array([kind.fixed_cost for kind in kinds]),
@@ -209,6 +210,7 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
         "class_size": np.array(size),
         "by_class": np.array(by_class),
         "n_classes": len(set(classes)),
+        "scarce": int(len(kinds) > 1 and any(kind.available is not None for kind in kinds)),
         "allowed": _allowed(instance),
         "delivery": brought,
         "pickup": moved,
@@ -249,15 +251,28 @@ def most_carried(instance: Instance) -> Floats:
     return np.array([limits[classes == own].max(axis=0) for own in classes])
 
 
+def _goods_weights(limits: Floats) -> Floats:
+    """Return how much of the first kind of goods is as much as one unit of each, by what vehicles carry of them."""
+    most = np.array([each[np.isfinite(each) & (each > 0)].max(initial=0.0) for each in limits.T])
+    found = np.ones(len(most))
+    np.divide(most[0], most, out=found, where=(most > 0) & (most[0] > 0))
+    return found
+
+
 def _classes(kinds: Sequence[VehicleType]) -> tuple[list[int], list[int]]:
-    """Return the class of each type, those that differ in capacity and costs alone, and the types class by class."""
-    seen: dict[Any, int] = {}
-    found = []
-    for kind in kinds:
-        limits = kind.max_distance, kind.max_duration, kind.max_stops
-        key = kind.start, kind.end, kind.shift, limits, kind.skills, kind.profile
-        found.append(seen.setdefault(key, len(seen)))
-    return found, sorted(range(len(kinds)), key=lambda kind: found[kind])
+    """Return the class of each type, those that differ in capacity and costs alone, and the types class by class.
+
+    The order follows from what the types are, not from the order in which they were given.
+    """
+    rules = [
+        repr((kind.start, kind.end, kind.shift, kind.max_distance, kind.max_duration, kind.max_stops,
+              sorted(kind.skills), kind.profile))
+        for kind in kinds
+    ]  # fmt: skip
+    costs = [(kind.fixed_cost, kind.distance_cost, kind.duration_cost, kind.capacity) for kind in kinds]
+    names = sorted(set(rules))
+    by_class = sorted(range(len(kinds)), key=lambda kind: (rules[kind], costs[kind]))
+    return [names.index(rule) for rule in rules], by_class
 
 
 def _shift(instance: Instance, kind: VehicleType) -> tuple[float, float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -216,11 +217,19 @@ def export_routes(state, customers, starts, kinds):
     return number
 
 
-def give_load_a_price(state: State, share: float, price: float) -> None:
-    """Let vehicles carry more than they may by a share, at a price for each unit."""
-    state.soft_capacity[...] *= 1 + share
-    state.largest_load *= 1 + share
-    state.load_price, state.soft = price, 1
+PRICES = ("load_price", "late_price", "duration_price", "distance_price", "stops_price")
+"""Fields of a state that say what a unit of a violation costs, in the order of `total_violations`."""
+
+
+def give_prices(state: State, prices: Sequence[float], share: float) -> None:
+    """Let routes break rules at prices, 0 for a rule that stays hard; vehicles carry more by a share at most."""
+    for name, price in zip(PRICES, prices, strict=True):
+        if price > 0:
+            setattr(state, name, price)
+            state.soft = 1
+    if prices[0] > 0:
+        state.soft_capacity[...] *= 1 + share
+        state.largest_load *= 1 + share
 
 
 def do_without_route(state: State, vehicles: int) -> None:

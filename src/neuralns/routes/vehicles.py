@@ -7,7 +7,7 @@ free type of its class that carries its load; `settle` looks at other classes.
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
-from neuralns.compiled.random import random
+from neuralns.compiled.random import randint, random
 from neuralns.routes.cost import ask_cost, ask_renew, at_least, price_of_route, renew_if_dirty
 from neuralns.routes.journal import save_node, save_slot
 from neuralns.routes.questions import ask
@@ -20,6 +20,10 @@ _CLOSE_BOOKS, _close_books = ask("close_books")
 CHEAPEST, AS_THEY_ARE, LARGEST = range(3)
 """Values of ``State.sizing``, how a repair chooses among vehicles of one class: a new route gets the cheapest, and any
 route a larger one when it needs it; routes keep theirs; or new routes get the largest that is free."""
+
+PREFERRED_SHARE = 0.2
+"""Share of the repairs that open routes with a vehicle type by chance: the cheapest one for its first customer need not
+be the best for the route that comes of it."""
 
 
 @inlined
@@ -305,8 +309,10 @@ def _moving_depots(state, slot, own, vehicle):
 
 @compiled
 def choose_sizing(state):
-    """Draw how a repair chooses sizes of vehicles."""
-    state.sizing = CHEAPEST
+    """Draw how a repair chooses vehicles: their sizes, and now and then the type of new routes."""
+    state.sizing, state.preferred = CHEAPEST, -1
+    if state.n_classes > 1 and random(state) < PREFERRED_SHARE:
+        state.preferred = state.by_class[randint(state, len(state.by_class))]
     if state.n_classes < len(state.used):
         draw = random(state)
         if draw < 0.4:
@@ -348,12 +354,43 @@ def settle(state):
                 slot = state.saved_slot[index]
                 if state.size[slot] > 0:
                     _change_class(state, slot)
+        if state.scarce != 0 and state.has_depots == 0:
+            for index in range(state.n_saved_slots):
+                if state.size[state.saved_slot[index]] > 0:
+                    _exchange_vehicles(state, state.saved_slot[index])
     if state.has_depots != 0:
         for depot in range(len(state.depot_use)):
             for part in range(state.goods):
                 if state.depot_load[depot, part] > state.depot_capacity[depot, part]:
                     return 1
     return 0
+
+
+@compiled
+def _exchange_vehicles(state, slot):
+    """Let a route exchange vehicles with another one, by chance, if that is cheaper and other vehicles are in use."""
+    other = state.active[randint(state, state.n_active)]
+    own, theirs = vehicle_of(state, slot), vehicle_of(state, other)
+    if own == theirs or state.size[other] == 0 or state.used[theirs] < state.available[theirs]:
+        return
+    before = state.route_cost[slot] + state.route_cost[other]
+    after = ask_cost(state, _lay_out(state, slot), theirs)
+    if after < before:
+        after += ask_cost(state, _lay_out(state, other), own)
+    if after < before - 1e-9 * abs(before):
+        give_vehicle(state, slot, theirs)
+        give_vehicle(state, other, own)
+
+
+@inlined
+def _lay_out(state, slot):
+    """Lay the stops of a route in ``sequence``; return how many there are."""
+    count, node = 0, state.first[slot]
+    while node != 0:
+        state.sequence[count] = node
+        count += 1
+        node = state.successor[node]
+    return count
 
 
 @compiled
@@ -366,7 +403,8 @@ def _change_class(state, slot):
         last, node = node, state.successor[node]
     between = state.length[slot] - state.entry[slot] - state.arc[last]
     best, chosen = state.route_cost[slot] - 1e-9 * abs(state.route_cost[slot]), np.int64(-1)
-    for vehicle in range(len(state.used)):
+    for index in range(len(state.by_class)):
+        vehicle = state.by_class[index]
         if state.class_begin[vehicle] != state.class_begin[own] and state.used[vehicle] < state.available[vehicle]:
             if (
                 state.priced == 0

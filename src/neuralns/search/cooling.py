@@ -57,7 +57,8 @@ class Cooling:
                 run.hot, run.log_rate = cold, 0.0
             return
         rest = max(1e-9, 1.0 - self._begun)
-        progress = min(1.0, (stop.progress(elapsed, iteration) - self._begun) / rest)
+        # A segment may have begun just before the clock was looked at for the last time.
+        progress = min(1.0, max(0.0, (stop.progress(elapsed, iteration) - self._begun) / rest))
         step = min(1.0 - progress, seconds / stop.time / rest if stop.time > 0 else 0.0)
         run.origin = iteration
         run.hot = hot * math.exp(fall * progress)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from neuralns.compiled.caching import compile_for, compiled
+from neuralns.compiled.caching import compile_for, compiled, inlined
 from neuralns.compiled.random import randint
 from neuralns.compiled.structs import StructType, number, number_table, numbers, whole, wholes
 from neuralns.operators.contract import BAD_DESTROY_CHOICE, FINE, WRONG_DESTROY, WRONG_QUOTA
 from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
-from neuralns.routes.evaluate import count_missing, recompute, total_excess
+from neuralns.routes.evaluate import count_missing, recompute, total_violations
 from neuralns.routes.layout import state_type
 from neuralns.search.step import KINDS, STOPPING, step
 from neuralns.search.stopping import call_stops
@@ -30,8 +30,8 @@ TIMING_STEP = 37
 """One iteration in so many is timed for the share of deciding; a prime, so as to meet all of a policy's cycle."""
 RECOMPUTE_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
-PRICE_STEP, PRICE_CHANGE, PRICE_RANGE = 300, 1.02, 10_000.0
-"""After so many iterations what overloads cost rises or falls by this factor, up to so many times the first price."""
+PRICE_RANGE = 10_000.0
+"""Prices of violations rise and fall up to so many times the first ones."""
 
 _counts = types.Array(types.int64, 2, "C")
 _row = types.Array(types.int32, 1, "C")
@@ -63,7 +63,9 @@ run_type = StructType(
         "left_rate": number,
         "cooling": whole,  # iterations between two renewals
         "renew": whole,  # whether to renew at once
-        "price": number,  # what a unit of load above the limit costs at first; 0 where nobody may carry more
+        "prices": numbers,  # first prices of violations (see `total_violations`), 0 of hard rules
+        "price_step": whole,  # iterations after which they rise or fall
+        "price_change": number,  # by which factor
         # What came of it.
         "total": number,  # sum of the current costs of all iterations
         "times": numbers,  # ticks spent on deciding, and in all, of the iterations timed
@@ -97,7 +99,9 @@ run_type = StructType(
         "low",
         "high",
         "cooling",
-        "price",
+        "prices",
+        "price_step",
+        "price_change",
         "pauses",
         "fewest",
     ),
@@ -160,13 +164,25 @@ def export_best(run, customers, starts, kinds):
     starts[run.routes] = position
 
 
+@inlined
+def _next_price(price, violation, first, change):
+    """Return a price that rises while its rule is broken, and falls while it is kept."""
+    if first == 0.0:
+        return price
+    price = price * change if violation > 0.0 else price / change
+    return min(max(price, first / PRICE_RANGE), first * PRICE_RANGE)
+
+
 @compiled
-def _renew_price(state, first):
-    """Make overloads dearer if routes have any, else cheaper: they come and go, and good routes lie on the border."""
-    total = total_excess(state)
-    price = state.load_price * PRICE_CHANGE if total > 0.0 else state.load_price / PRICE_CHANGE
-    state.load_price = min(max(price, first / PRICE_RANGE), first * PRICE_RANGE)
-    if total > 0.0:
+def _renew_prices(state, prices, change):
+    """Make violations dearer that the routes have, others cheaper: good solutions lie on the border."""
+    load, late, longer, farther, more = total_violations(state)
+    state.load_price = _next_price(state.load_price, load, prices[0], change)
+    state.late_price = _next_price(state.late_price, late, prices[1], change)
+    state.duration_price = _next_price(state.duration_price, longer, prices[2], change)
+    state.distance_price = _next_price(state.distance_price, farther, prices[3], change)
+    state.stops_price = _next_price(state.stops_price, more, prices[4], change)
+    if load + late + longer + farther + more > 0.0:
         recompute(state)
         state.status.current = state.cost
 
@@ -223,8 +239,8 @@ def _run(state, tables, run, iterations):
         if status.iteration % RECOMPUTE_STEP == 0:
             recompute(state)
             status.current = state.cost
-        if run.price > 0.0 and status.iteration % PRICE_STEP == 0:
-            _renew_price(state, run.price)
+        if state.soft != 0 and status.iteration % run.price_step == 0:
+            _renew_prices(state, run.prices, run.price_change)
         if run.fewest != 0:
             missing = count_missing(state)
             if missing == 0 or missing < run.left_out:

@@ -95,6 +95,10 @@ class Message:
     decision_times: tuple[float, float] | None
 
 
+NOTHING = (1 << 62, 0, math.inf)
+"""Rank of a search that has told no solution yet."""
+
+
 @dataclass
 class Team:
     """Searches that divide a solution, and the best one that they found; or a single search of a whole one.
@@ -104,7 +108,7 @@ class Team:
 
     workers: list[int]
     parts: dict[int, Routes] = field(default_factory=dict)
-    rank: tuple[int, int, float] = (0, 0, math.inf)
+    rank: tuple[int, int, float] = NOTHING
     best: list[Routes] = field(default_factory=list)
     vehicles: tuple[int, ...] | None = None
     current: float = math.inf
@@ -344,8 +348,11 @@ class _Coordinator:
             if not self.divided:
                 message = self.latest.get(team.workers[0]) if team.workers else None
                 if message is not None and message.number == self.number:
-                    team.rank, team.current = message.rank, message.standing[1]
-                    team.best, team.vehicles = [message.routes or ()], message.vehicles
+                    team.current = message.standing[1]
+                    if message.rank <= team.rank:
+                        # What was told once is never taken back.
+                        team.rank = message.rank
+                        team.best, team.vehicles = [message.routes or ()], message.vehicles
                 continue
             messages = [self.latest[worker] for worker in team.parts]
             if messages and all(message.number == self.number for message in messages):

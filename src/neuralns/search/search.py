@@ -19,12 +19,12 @@ from neuralns.operators.contract import FINE, broken_contract
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import FAILED
-from neuralns.routes.evaluate import count_missing, total_charges
-from neuralns.routes.transfer import give_load_a_price, load_solution, new_state, solution_of, unflatten
+from neuralns.routes.evaluate import count_missing, recompute, total_charges
+from neuralns.routes.transfer import give_prices, load_solution, new_state, solution_of, unflatten
 from neuralns.search import loop, segments
 from neuralns.search.cooling import Cooling
 from neuralns.search.fewest import left_of_phase, seek_fewer
-from neuralns.search.overload import OVERLOAD_SHARE, first_price
+from neuralns.search.penalties import OVERLOAD_SHARE, Prices, first_prices
 from neuralns.search.progress import Progress as Progress
 from neuralns.search.segments import Segments
 from neuralns.search.setup import Setup
@@ -76,10 +76,7 @@ class Search:
         self._memory = new_memory_of(selector, portfolio, instance.customers, instance)
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
-        price = first_price(setup)
-        if price > 0:
-            give_load_a_price(self._state, OVERLOAD_SHARE, price)
-        self._run = self._new_run(price)
+        self._run = self._new_run(first_prices(setup))
         self._cooling = Cooling(self._run, setup.stop, setup.temperatures)
         self._keep()
         self._apart, self._vehicles = False, 0
@@ -87,6 +84,8 @@ class Search:
         self._first_phase = setup.fewest_vehicles or self._missing > 0
         if self._first_phase:
             self._seek_fewer()
+        else:
+            self._soften()
         self._failure: tuple[int, str] | None = None
         self._talk: Talk | None = None
         if controller is not None:
@@ -94,7 +93,7 @@ class Search:
             self._talk = Talk(controller, self, levers)
         self._segments = Segments(0 if self._talk is None else self._talk.every)
 
-    def _new_run(self, price: float) -> Struct:
+    def _new_run(self, prices: Prices) -> Struct:
         setup, customers = self.setup, self.setup.instance.customers
         stop, (low, high) = setup.stop, setup.quotas
         choose, update = map(address_of, self._functions)
@@ -105,7 +104,8 @@ class Search:
             stops=np.array([address_of(rule.compiled) for rule in stop.rules], np.int64),
             patience=np.iinfo(np.int64).max if math.isinf(stop.no_improvement) else int(stop.no_improvement),
             low=low, high=high, pauses=self._on_best is not None, fewest=0, origin=0, hot=1.0, log_rate=0.0, left=1.0,
-            left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1, price=price,
+            left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1,
+            prices=np.array(prices.first), price_step=prices.step, price_change=prices.change,
             total=0.0, times=np.zeros(2), pair_counts=np.zeros((pairs, 4), np.int64), pair_gains=np.zeros(pairs),
             pair_times=np.zeros((pairs, 2)), improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64),
             routes=0, left_out=0, found=0,
@@ -316,12 +316,11 @@ class Search:
     def _penalties(self) -> float:
         """What those in the bank who must be served, and overloads, add to the cost of the current solution."""
         state = self._state
-        if state.soft != 0:
-            return float(total_charges(state))  # type: ignore[no-untyped-call]
+        charges = float(total_charges(state)) if state.soft != 0 else 0.0  # type: ignore[no-untyped-call]
         waiting = state.bank[: state.n_bank]
         waiting = waiting[state.prize[waiting] >= state.unserved_cost]
         weight = float(state.absence[waiting].sum()) + int(state.groups_missing)
-        return float(state.unserved_cost * weight) if weight else 0.0
+        return charges + (float(state.unserved_cost * weight) if weight else 0.0)
 
     @property
     def _missing(self) -> int:
@@ -369,7 +368,7 @@ class Search:
         )
         # While vehicles or customers come first, the status does not know what the best routes cost.
         kept_cost = self._kept_cost + self._penalties if self._run.fewest else status.best
-        better = rank < kept_rank or cost < kept_cost
+        better = rank < kept_rank or (rank == kept_rank and cost < kept_cost)
         if self._run.fewest and rank > kept_rank:
             self.continue_from(self.best())
         elif self._run.fewest or better:
@@ -430,7 +429,14 @@ class Search:
         self.continue_from(best)
         self._status.start = self._status.current
 
+    def _soften(self) -> None:
+        """Let rules be broken from now on, at prices."""
+        if self._state.soft == 0 and self._run.prices.any():
+            give_prices(self._state, self._run.prices.tolist(), OVERLOAD_SHARE)
+            recompute(self._state)  # type: ignore[no-untyped-call]
+
     def _end_first_phase(self) -> None:
         self._first_phase = False
+        self._soften()
         self._run.fewest, self._run.pauses = 0, self._on_best is not None
         self._cooling.restart(self.elapsed, self.iteration)

@@ -101,11 +101,15 @@ def _decide(state, accepts):
     status.candidate = candidate
     outcome, gain = REJECTED, 0.0
     status.running = ACCEPTING
-    if not given_up and is_accepted(state, accepts, candidate) and (state.kind == PLAIN or _on_time(state)):
+    if state.soft != 0:
+        is_best = not given_up and candidate < best - noise and all_feasible(state)
+        accepted = is_best or (not given_up and is_accepted(state, accepts, candidate))
+    else:
+        accepted = not given_up and is_accepted(state, accepts, candidate) and _on_time(state)
+        is_best = accepted and candidate < best - noise
+    if accepted:
         keep(state)
-        outcome = BETTER if candidate < current - noise else ACCEPTED
-        if candidate < best - noise and (state.soft == 0 or all_feasible(state)):
-            outcome = BEST
+        outcome = BEST if is_best else BETTER if candidate < current - noise else ACCEPTED
         status.current = candidate
         gain = current - candidate
         if abs(gain) <= NOISE * abs(candidate):
@@ -147,11 +151,8 @@ def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, r
 
 @compiled
 def _on_time(state):
-    """Return whether the routes that changed are feasible: a removal can make a route late if detours save time.
-
-    Where violations have a price they need not be.
-    """
-    if state.soft != 0:
+    """Return whether the routes that changed are feasible: a removal can make a route late if detours save time."""
+    if state.kind == PLAIN:
         return True
     for index in range(state.n_saved_slots):
         if not is_on_time(state, state.saved_slot[index]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,8 @@ class LearnedController(Controller):
     policy
         What its file holds: the factors of the surface, and the operators that it is for.
     """
+
+    may_overload: ClassVar[bool] = True
 
     policy: Policy
     name: str = NETWORK

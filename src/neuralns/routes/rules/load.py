@@ -5,7 +5,8 @@ ends. Where there are deliveries alone, or backhauls, the load is greatest at th
 (``State.mixed``) it differs along the route. Kept are the load when the vehicle leaves (``start_load``) and comes back
 (``end_load``); for each stop the load behind it (``leg_load``), the most up to there (``head_peak``) and the most from
 there on (``tail_peak``). With one more stop in between that brings d and fetches p, the most on board is
-max(head_peak + d, tail_peak + p). The violation is what is on board above the capacity at most, summed over goods.
+max(head_peak + d, tail_peak + p). The violation is what is on board above the capacity at most, summed over goods in
+units of the first ones (``State.goods_weight``): what is little of one kind may be much of another.
 """
 
 import numpy as np
@@ -16,6 +17,12 @@ from neuralns.compiled.caching import compiled, inlined
 @inlined
 def _above(load, capacity):
     return max(0.0, load - capacity)
+
+
+@inlined
+def _weighted(state, load, vehicle, part):
+    """Return by how much a load of some goods is above the capacity, in units of the first goods."""
+    return state.goods_weight[part] * _above(load, state.carries[vehicle, part])
 
 
 @inlined
@@ -64,7 +71,7 @@ def violation_at_ends(state, slot, vehicle):
     total, at = 0.0, np.int64(slot) * state.goods
     for part in range(state.goods):
         most = max(state.start_load[at + part], state.end_load[at + part])
-        total += _above(most, state.carries[vehicle, part])
+        total += _weighted(state, most, vehicle, part)
     return total
 
 
@@ -74,7 +81,7 @@ def violation_with(state, slot, customer, vehicle):
     total = 0.0
     for part in range(state.goods if state.simple_load == 0 else 1):
         start, end = peaks_with(state, slot, customer, part)
-        total += _above(max(start, end), state.carries[vehicle, part])
+        total += _weighted(state, max(start, end), vehicle, part)
     return total
 
 
@@ -89,7 +96,7 @@ def violation_between(state, slot, customer, vehicle, before):
             here = np.int64(before) * state.goods + part
             head, tail = max(state.head_peak[here], state.start_load[at + part]), state.tail_peak[here]
         most = max(head + state.delivery[customer, part], tail + state.pickup[customer, part])
-        total += _above(most, state.carries[vehicle, part])
+        total += _weighted(state, most, vehicle, part)
     return total
 
 
@@ -168,7 +175,7 @@ def finish(state, slot, vehicle):
         return violation_at_ends(state, slot, vehicle)
     total, at = 0.0, np.int64(slot) * state.goods
     for part in range(state.goods):
-        total += _above(state.peak[at + part], state.carries[vehicle, part])
+        total += _weighted(state, state.peak[at + part], vehicle, part)
     return total
 
 
@@ -191,7 +198,7 @@ def of_sequence(state, count, vehicle):
                 node = state.sequence[index]
                 load += state.pickup[node, part] - state.delivery[node, part]
                 most = max(most, load)
-        total += _above(most, state.carries[vehicle, part])
+        total += _weighted(state, most, vehicle, part)
         if part == 0:
             most_of_first = most
     return total, most_of_first
