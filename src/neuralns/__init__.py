@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from neuralns.problem.formats.detect import write_instance as write_instance
     from neuralns.problem.formats.detect import write_solution as write_solution
     from neuralns.problem.formats.spreadsheet import read_spreadsheet as read_spreadsheet
+    from neuralns.problem.generate.days import generate_days as generate_days
     from neuralns.problem.generate.depots import generate_depots as generate_depots
     from neuralns.problem.generate.fleet import generate_fleet as generate_fleet
     from neuralns.problem.generate.prizes import generate_prizes as generate_prizes
@@ -145,6 +146,7 @@ _HOMES = {
         "write_solution",
     ),
     "problem.formats.spreadsheet": ("read_spreadsheet",),
+    "problem.generate.days": ("generate_days",),
     "problem.generate.depots": ("generate_depots",),
     "problem.generate.fleet": ("generate_fleet",),
     "problem.generate.prizes": ("generate_prizes",),
