@@ -9,6 +9,7 @@ import pytest
 from commands import invoke
 from neuralns import (
     Instance,
+    generate_days,
     generate_depots,
     generate_fleet,
     generate_of,
@@ -78,13 +79,31 @@ def test_the_file_holds_the_instance_asked_for(tmp_path: Path, suffix: str, argu
         (["."], ".: is a folder, not a file."),
         (
             ["new.vrp", "--variant", "tsp", "--width", "wide"],
-            "variant 'tsp' is not known; choose one of cvrp, vrptw, pdptw, hfvrp, mdvrptw, pcvrptw.",
+            "variant 'tsp' is not known; choose one of cvrp, vrptw, pdptw, hfvrp, mdvrptw, pcvrptw, day.",
         ),
         (["new.vrp", "--variant", "vrptw", "--windows"], "--variant and --windows do not go together."),
         (["new.vrp", "--windows", "--family", "x"], "--windows and --family do not go together."),
         (
             ["new.vrp", "--variant", "mdvrptw", "--window-share", "0.5"],
             "--window-share does not go with --variant mdvrptw; its options are --depots, --positions, --width.",
+        ),
+        (
+            ["new.json", "--variant", "day", "--width", "wide"],
+            "--width does not go with --variant day; its options are --positions, --depots, --window-share, "
+            "--spare-capacity, --spare-time.",
+        ),
+        (
+            ["new.json", "--variant", "pdptw", "--spare-time", "0.1"],
+            "--spare-time does not go with --variant pdptw; its options are --positions, --width, --horizon, "
+            "--window-share.",
+        ),
+        (
+            ["new.json", "--variant", "day", "--spare-capacity", "0.7"],
+            "spare capacity 0.7 must lie between 0 and 0.5.",
+        ),
+        (
+            ["new.json", "--variant", "day", "--depots", "3"],
+            "3 depots cannot be generated for a day; choose 1 or 2.",
         ),
         (
             ["new.vrp", "--width", "wide"],
@@ -117,6 +136,17 @@ def test_shipments_are_written_as_json(tmp_path: Path) -> None:
     path = tmp_path / "couriers.json"
     assert invoke("generate", path, "--variant", "pdptw", "--customers", 30, "--seed", 7).code == 0
     assert_same(read(path), generate_of("pdptw", 30, 7))
+
+
+def test_days_are_written_as_json_and_solved(tmp_path: Path) -> None:
+    path = tmp_path / "day.json"
+    arguments = (
+        "--variant day --customers 30 --positions mixed --depots 2 --window-share 0.4 --spare-capacity 0.3 "
+        "--spare-time 0.4 --seed 7"
+    )
+    assert invoke("generate", path, *arguments.split()).code == 0
+    assert_same(read(path), generate_days(30, "mixed", 2, 0.4, 0.3, 0.4, 7))
+    assert invoke("solve", path, "--iterations", 300).code == 0
 
 
 def test_a_file_is_written_over_only_if_told_so(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ def test_sources_are_files_in_turn_or_generated_instances() -> None:
     assert len({each.seed for each in drawn}) == 40
     assert drawn == [check_sources([], "cvrp,pdptw", seed=3)(number) for number in range(40)]
     assert drawn[0].read().customers == drawn[0].customers
+    day = check_sources([], "vrptw,day", seed=3)(1)
+    assert (day.variant, day.read().customers) == ("day", day.customers)
     large = check_sources([], "cvrp", seed=3, sizes=(500, 700))
     assert all(500 <= large(number).customers <= 701 for number in range(20))
 

@@ -22,7 +22,7 @@ PORTFOLIO = make_portfolio("own", ["random-node", "string", "greedy", "regret-2"
 PACKAGE = Path(neuralns.__file__).parent
 
 
-@pytest.mark.parametrize("variant", ["cvrp", "vrptw", "hfvrp", "pdptw", "pcvrptw"])
+@pytest.mark.parametrize("variant", ["cvrp", "vrptw", "hfvrp", "pdptw", "pcvrptw", "day"])
 def test_a_pair_that_is_kept_is_a_step_that_accepts_all(variant: Variant) -> None:
     instance = generate_of(variant, 26, seed=3)
     start = build(instance)

@@ -371,7 +371,7 @@ def test_who_is_left_out_again_and_again_weighs_more() -> None:
     assert state.cost == 2.0 + 3 * one
 
 
-@pytest.mark.parametrize("variant", ["cvrp", "vrptw", "hfvrp", "mdvrptw", "pdptw"])
+@pytest.mark.parametrize("variant", ["cvrp", "vrptw", "hfvrp", "mdvrptw", "pdptw", "day"])
 def test_requests_inserted_in_any_order_can_still_be_read_behind_the_list(variant: Variant) -> None:
     instance = generate_of(variant, 20, 3)
     state = new_state(instance, 0, solution=build(instance))

@@ -28,7 +28,7 @@ def generate(
         str | None,
         typer.Option(
             help="A random instance of cvrp, vrptw, pdptw (shipments), hfvrp (types of vehicles), mdvrptw (several "
-            "depots) or pcvrptw (prizes): options left out are drawn from the seed."
+            "depots), pcvrptw (prizes) or day (a planner's day): options left out are drawn from the seed."
         ),
     ] = None,
     family: Annotated[
@@ -68,7 +68,8 @@ def generate(
         float | None,
         typer.Option(
             metavar="P",
-            help="Share of the customers with a window (--windows, vrptw, pdptw, pcvrptw), 0 to 1; all by default.",
+            help="Share of the customers with a window (--windows, vrptw, pdptw, pcvrptw, day), 0 to 1; all by "
+            "default.",
         ),
     ] = None,
     fleet: Annotated[
@@ -78,7 +79,15 @@ def generate(
             "and fsmfd with fixed costs, all but fsmf with costs of distance that differ."
         ),
     ] = None,
-    depots: Annotated[int | None, typer.Option(metavar="N", help="Number of depots (mdvrptw).")] = None,
+    depots: Annotated[int | None, typer.Option(metavar="N", help="Number of depots (mdvrptw, day).")] = None,
+    spare_capacity: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Share of the vehicles' capacity that is left over (day), 0 to 0.5."),
+    ] = None,
+    spare_time: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Share of the vehicles' shifts that simple routes leave over (day), 0 to 0.5."),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="K", help="Same seed, same instance.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
@@ -93,6 +102,8 @@ def generate(
         neuralns generate deliveries.vrp --windows --customers 200 --positions clustered --width wide --horizon long
 
         neuralns generate couriers.json --variant pdptw --customers 200 --seed 7
+
+        neuralns generate day.json --variant day --spare-capacity 0.02 --spare-time 0.1 --seed 7
     """
     from neuralns.files import check_new, check_suffix, check_writable
     from neuralns.problem.formats.detect import INSTANCE_SUFFIXES, write_instance
@@ -110,6 +121,8 @@ def generate(
         "share": window_share,
         "fleet": fleet,
         "depots": depots,
+        "spare_capacity": spare_capacity,
+        "spare_time": spare_time,
     }
     given = {option: value for option, value in options.items() if value is not None}
     instance = _generated(variant, family, windows, customers, seed, given)

@@ -52,8 +52,8 @@ def test_a_short_search_finds_routes_that_keep_all_rules(variant: Any) -> None:
 @pytest.mark.parametrize("suffix", [".vrp", ".json"])
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_files_hold_the_whole_instance(tmp_path: Path, variant: Any, suffix: str) -> None:
-    if (variant, suffix) == ("pdptw", ".vrp"):
-        pytest.skip("VRPLIB's format, as written, has no shipments")
+    if variant in ("pdptw", "day") and suffix == ".vrp":
+        pytest.skip("VRPLIB's format, as written, has neither shipments nor shifts")
     for seed in range(3):
         instance = generate_of(variant, 20, seed)
         path = tmp_path / f"{seed}{suffix}"
@@ -68,9 +68,14 @@ def test_every_variant_has_a_generator() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"variant": "tsp"}, "variant 'tsp' is not known; choose one of cvrp, vrptw, pdptw, hfvrp, mdvrptw, pcvrptw"),
+        (
+            {"variant": "tsp"},
+            "variant 'tsp' is not known; choose one of cvrp, vrptw, pdptw, hfvrp, mdvrptw, pcvrptw, day",
+        ),
         ({"variant": "cvrp", "width": "wide"}, "cvrp has no option width, only depot, positions, demand, route_length"),
         ({"variant": "mdvrptw", "depots": 1}, "1 depots cannot be generated"),
+        ({"variant": "day", "spare_time": 2}, "spare time 2 must lie between 0 and 0.5"),
+        ({"variant": "vrptw", "spare_time": 0.1}, "vrptw has no option spare_time, only positions, width"),
         ({"variant": "vrptw", "seed": -1}, "seed -1 must be a whole number"),
     ],
 )

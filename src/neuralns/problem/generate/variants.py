@@ -10,6 +10,7 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.problem.generate.choices import Customers, Demand, Depot, Fleet, Horizon, Width, check_choices
+from neuralns.problem.generate.days import generate_days
 from neuralns.problem.generate.depots import generate_depots
 from neuralns.problem.generate.fleet import generate_fleet
 from neuralns.problem.generate.prizes import generate_prizes
@@ -18,7 +19,7 @@ from neuralns.problem.generate.windows import generate_windows
 from neuralns.problem.generate.x import generate_x
 from neuralns.problem.instance import Instance
 
-Variant = Literal["cvrp", "vrptw", "pdptw", "hfvrp", "mdvrptw", "pcvrptw"]
+Variant = Literal["cvrp", "vrptw", "pdptw", "hfvrp", "mdvrptw", "pcvrptw", "day"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,16 @@ GENERATORS: dict[str, Generator] = {
         generate_depots, {"depots": range(2, 7), "positions": get_args(Customers), "width": get_args(Width)}
     ),
     "pcvrptw": Generator(generate_prizes, _TIMES),
+    "day": Generator(
+        generate_days,
+        {
+            "positions": get_args(Customers),
+            "depots": (1, 2),
+            "share": (0.2, 0.4, 0.6, 0.8),
+            "spare_capacity": (0.02, 0.05, 0.1, 0.3),
+            "spare_time": (0.02, 0.05, 0.1, 0.3),
+        },
+    ),
 }
 """The generators by variant; the order of options is that in which they are drawn."""
 
@@ -62,7 +73,8 @@ def generate_of(variant: Variant, customers: int = 100, seed: int = 0, **options
     ----------
     variant
         ``cvrp`` (`generate_x`), ``vrptw`` (`generate_windows`), ``pdptw`` (`generate_shipments`), ``hfvrp``
-        (`generate_fleet`), ``mdvrptw`` (`generate_depots`) or ``pcvrptw`` (`generate_prizes`).
+        (`generate_fleet`), ``mdvrptw`` (`generate_depots`), ``pcvrptw`` (`generate_prizes`) or ``day``
+        (`generate_days`).
     customers
         Number of customers.
     seed
@@ -70,7 +82,8 @@ def generate_of(variant: Variant, customers: int = 100, seed: int = 0, **options
     **options
         Options of the variant's generator: ``depot``, ``positions``, ``demand`` and ``route_length`` of ``cvrp`` and
         ``hfvrp``, ``fleet`` of ``hfvrp``, ``positions`` and ``width`` of all with windows, ``horizon`` and ``share`` of
-        those with one depot, ``depots`` of ``mdvrptw``.
+        those with one depot, ``depots`` of ``mdvrptw``; ``positions``, ``depots``, ``share``, ``spare_capacity`` and
+        ``spare_time`` of ``day``.
 
     Examples
     --------
