@@ -26,6 +26,7 @@ def test_no_search_has_to_compile_anything_afterwards() -> None:
     done = spawn("compile")
     assert done.code == 0
     assert "pdptw: " in done.stdout
+    assert "day (fleet with windows): " in done.stdout
     assert "compiled code is in " in done.stdout
     after = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert after.stdout == "0\n"

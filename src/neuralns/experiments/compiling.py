@@ -10,6 +10,7 @@ from neuralns.operators.portfolio import portfolio_named
 from neuralns.operators.registry import operators
 from neuralns.problem.generate.variants import Variant, generate_of
 from neuralns.problem.instance import Instance
+from neuralns.routes.tables import profile_of_instance
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.constant import Always, HillClimbing
 from neuralns.search.acceptance.record import RecordToRecord
@@ -20,6 +21,8 @@ from neuralns.selection.names import plain_names, selector_named
 
 CUSTOMERS, ITERATIONS = 12, 40
 """Sizes of the searches: each function is to be called once."""
+SEEDS = 20
+"""How many instances of a variant are looked through for different profiles of rules."""
 
 
 def works() -> Iterator[tuple[str, Callable[[], object]]]:
@@ -29,9 +32,20 @@ def works() -> Iterator[tuple[str, Callable[[], object]]]:
     rules = SimulatedAnnealing(), HillClimbing(), Always(), RecordToRecord()
     yield "acceptance rules", lambda: [rule.compiled() for rule in rules]
     for variant in get_args(Variant):
-        yield variant, partial(_searches, generate_of(variant, CUSTOMERS, 0))
+        for instance, what in _of_each_profile(variant):
+            yield what, partial(_searches, instance)
     yield "portfolios", _portfolios
     yield "the decision process", _episodes
+
+
+def _of_each_profile(variant: Variant) -> Iterator[tuple[Instance, str]]:
+    """Yield an instance for each profile of rules that a variant's instances have, and what to call it."""
+    found: dict[str, Instance] = {}
+    for seed in range(SEEDS):
+        instance = generate_of(variant, CUSTOMERS, seed)
+        found.setdefault(profile_of_instance(instance), instance)
+    for profile, instance in found.items():
+        yield instance, variant if len(found) == 1 else f"{variant} ({profile})"
 
 
 def _searches(instance: Instance) -> None:
