@@ -52,8 +52,8 @@ class Prices:
 
 
 HARD = Prices()
-SCARCE_STEP, SCARCE_CHANGE = 30, 1.05
-"""Where vehicles are scarce prices have to find their way sooner: with the steps of plain instances days cost more."""
+SCARCE_STEP, SCARCE_CHANGE = 100, 1.02
+"""Where vehicles are scarce prices have to find their way sooner than in plain instances, though not at once."""
 
 
 def first_prices(setup: Setup) -> Prices:
