@@ -35,7 +35,7 @@ import neuralns
 from neuralns.experiments.executors import refuse_cut_short
 from neuralns.experiments.statistics import holm, mean_by_instance, signed_rank_by_instance
 from neuralns.operators.portfolio import portfolio_named
-from neuralns.problem.generate.variants import GENERATORS, generate_of
+from neuralns.problem.generate.variants import generate_of
 from neuralns.search.setup import initial_solution
 from neuralns.selection.default import default_selector
 from neuralns.selection.dials import END, SCALE, START, Dials
@@ -59,6 +59,7 @@ ARMS: dict[str, dict[str, Any]] = {
 """What takes part by name; a file (FILE.setting, FILE.policy) takes part as a selector under its own name."""
 WITHOUT = "without-"
 """Arms that begin so are the learned controller without one of its powers; plain CVRP has none."""
+VARIANTS = "cvrp", "vrptw", "pdptw", "hfvrp", "mdvrptw", "pcvrptw"
 SIZES = [2 * round(50 * 10 ** (place / 9)) for place in range(10)]
 RANGES = (100, 166), (216, 278), (360, 464), (600, 1000)
 """Fewest and most customers of the ranges of sizes that tables by size have."""
@@ -73,7 +74,7 @@ def cases(seeds: int, first: int) -> Iterator[tuple[str, int, int, int]]:
     """Yield variant, customers, number and seed of all cases: sizes and variants mixed, so that a part tells of all."""
     for seed in range(1, seeds + 1):
         for step in range(len(SIZES)):
-            for place, variant in enumerate(GENERATORS):
+            for place, variant in enumerate(VARIANTS):
                 size = (3 * step + place) % len(SIZES)
                 yield variant, SIZES[size], first + place * len(SIZES) + size, seed
 
@@ -286,7 +287,7 @@ def parts(seconds: float) -> None:
     """
     kinds = kinds_of(Dials(portfolio_named("wide")))
     print("| variant | " + " | ".join(dict.fromkeys(kinds)) + " | all |")
-    for place, variant in enumerate(GENERATORS):
+    for place, variant in enumerate(VARIANTS):
         found, steered = dict.fromkeys(kinds, 0.0), 0
         if variant == "cvrp":
             continue
@@ -312,7 +313,7 @@ def main() -> None:
     for each in (doing, telling, highest):
         each.add_argument("file", type=Path, nargs=None if each is doing else "+")
         each.add_argument("--time", type=float, default=10.0)
-        each.add_argument("--variants", default=",".join(GENERATORS))
+        each.add_argument("--variants", default=",".join(VARIANTS))
     doing.add_argument("--arms", default="learned,before,uniform,gain,wheel,intensity")
     doing.add_argument("--seeds", type=int, default=3)
     doing.add_argument("--minutes", type=float, default=math.inf)

@@ -116,14 +116,24 @@ class ForkStarter:
 
     async def new_process(self) -> TaskProcess:
         """Return a new process."""
-        control = self._control or self._start()
         name = str(next(self._names))
-        process = self._processes[name] = TaskProcess(name, self)
+        process = TaskProcess(name, self)
         ours, theirs = socket.socketpair()
         with theirs:
             await process.connect(ours)
-            socket.send_fds(control, [json.dumps({"name": name}).encode() + b"\n"], [theirs.fileno()])
+            try:
+                self._hand_over(process, theirs)
+            except ConnectionError:
+                # The fork server is lost, which nobody had noticed: another one takes its place.
+                self._drop_fork_server()
+                self._hand_over(process, theirs)
         return process
+
+    def _hand_over(self, process: TaskProcess, end: socket.socket) -> None:
+        """Have the fork server make a process, which talks by one end of a pair of sockets."""
+        control = self._control or self._start()
+        socket.send_fds(control, [json.dumps({"name": process.name}).encode() + b"\n"], [end.fileno()])
+        self._processes[process.name] = process
 
     def kill(self, name: str) -> None:
         """End a process by force."""
