@@ -2,7 +2,9 @@
 
 A *position* is the customer to insert after, 0 for the start; for a shipment it is that of the pickup plus
 (customers + 1) times that of the delivery. Each candidate is first judged by what it adds to the distance, then by the
-rules of the instance: see `beyond_distance`, the one place that asks them for one more stop between two others.
+rules of the instance: `may_fit` and `at_any_position` ask those that do not depend on the position, `beyond_distance`
+the others, for one more stop between two others. `shipment_insertion` asks them for both stops of a shipment. Where
+they have no answer in O(1), for rides that are limited and goods that are released later, the whole sequence is judged.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 
 A rule measures: its *violation* is 0 for a route that keeps it, else an amount in its own unit (goods too many, time
 too late, time or distance too long, stops too many). A violation costs a price for each unit; while that is infinite
-(``State.load_price`` and so on) the rule is hard. Rules with nothing to measure (skills, order of backhauls, order of
-shipments) are always hard.
+(``State.load_price`` and so on) the rule is hard. Rules that have no amount (skills, order of backhauls, order and
+longest rides of shipments) are always hard.
 
 =============  =============================  ===================================================================
 file           unit of its violation          kept of a route
@@ -15,15 +15,21 @@ file           unit of its violation          kept of a route
 `stops`        stops                          size
 `skills`       hard                           nothing
 `backhauls`    hard                           nothing
-`shipments`    hard; longest ride: hard       nothing
+`shipments`    hard                           nothing
 =============  =============================  ===================================================================
 
 Each file has, as far as the rule needs them:
 
-- ``violation_of_sequence(state, count, vehicle)``: by how much the stops in ``State.sequence`` break the rule as a
-  route of a vehicle type. That is the definition; insertions, moves and the exchange of vehicles follow from it.
-- ``renew(state, slot, vehicle, ...)``: work out again what is kept of a route that has changed; return its violation.
-- functions that tell the violation of a route with one more stop from what is kept, in O(1).
+- The *definition*, for the stops in ``State.sequence`` as a route of a vehicle type. `cost.cost_of_sequence` asks all
+  of them, and openings, moves, joins and the exchange of vehicles ask it. (Only `cost_of_whole_sequence` asks whether
+  shipments are in order, which moves and joins may change.) Rules that measure return their amount:
+  ``violation_of_sequence`` of `time`, ``of_sequence`` of `load`; `length`, `duration` and `stops` have a total and
+  ``violation`` of that. Hard rules return whether they are kept: ``keeps_sequence``, and ``keeps_rides``.
+- What is *kept* of a route that has changed: ``extend_head`` adds a stop behind a stretch, ``extend_tail`` ahead of
+  one, ``finish`` returns the violation. `cost.renew` asks them, and ``keeps_route`` of hard rules.
+- *One more stop* between two others, in O(1) from what is kept: ``violation_between``, ``fits_between`` and so on.
+  `insertion` asks them for a customer, `shipment_insertion` for both stops of a shipment. The longest ride has none:
+  they ask its definition.
 
 The checker in `problem` shares no code with them.
 """
