@@ -52,7 +52,7 @@ def test_code_blocks_run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ablation, "MODERN_CANDIDATES", (*MODERN, "shaw"))
     for name, table in re.findall(
-        r'^```(?:csv|json|toml) title="(.+?)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        r'^```(?:csv|json|toml) title="([^"/]+)"\n(.*?)^```', page.read_text("utf-8"), re.DOTALL | re.MULTILINE
     ):
         (tmp_path / name).write_text(table, encoding="utf-8")
     program = ""
@@ -103,3 +103,62 @@ def test_every_page_is_in_the_menu() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for path in (*(ROOT / "docs").rglob("*.md"), *NOTEBOOKS):
         assert f": {path.relative_to(ROOT / 'docs')}\n" in menu, path
+
+
+# --- What pages show of the code, and say of it. ----------------------------------------------------------------------
+
+RULES = ROOT / "docs" / "add-a-variant.md"
+
+
+def excerpts() -> list[tuple[Path, str, str]]:
+    """Code in pages that names the file it is taken from."""
+    pattern = re.compile(r'^```\w+ title="([^"]+/[^"]+)"\n(.*?)^```', re.DOTALL | re.MULTILINE)
+    return [(page, *found) for page in PAGES for found in pattern.findall(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize(("page", "name", "excerpt"), excerpts(), ids=lambda value: getattr(value, "name", None))
+def test_excerpts_are_found_in_their_files(page: Path, name: str, excerpt: str) -> None:
+    text = "\n" + (ROOT / name).read_text(encoding="utf-8")
+    if name.endswith(".json"):
+        # Long lines are folded.
+        text, excerpt = ("".join(each.split()) for each in (text, excerpt))
+        assert excerpt in text
+        return
+    begin = 0
+    for part in re.split(r"^ *# \.\.\.\n", excerpt, flags=re.MULTILINE):
+        assert "\n" + part in text[begin:], f"{page.name}: not in {name}, or not in this order:\n{part}"
+        begin += text[begin:].index("\n" + part) + len(part)
+
+
+def section_of(page: Path, heading: str) -> str:
+    """What stands under a heading of a page, up to the next one."""
+    (found,) = re.findall(rf"^#+ {heading}\n(.*?)(?=^#|\Z)", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return str(found)
+
+
+def files_that_say(pattern: str, *folders: str) -> set[str]:
+    """Files in folders of the repository in which something is found."""
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".json")]
+    return {
+        str(path.relative_to(ROOT))
+        for path in paths
+        if path != Path(__file__) and re.search(pattern, path.read_text(encoding="utf-8"))
+    }
+
+
+def test_the_page_about_rules_lists_all_files_that_the_longest_ride_touched() -> None:
+    listed = re.findall(r"^\| `(.+?)` \|", section_of(RULES, "The files that it touched"), re.MULTILINE)
+    speak = r"max_ride|[Ll]ongest[_ ]ride|\b(?:rides|RIDES|ridden|ride_start)\b"
+    assert len(listed) == len(set(listed))
+    assert set(listed) == files_that_say(speak, "src/neuralns", "tests")
+
+
+def test_the_page_about_rules_lists_all_places_that_know_prices() -> None:
+    rows = re.findall(r"^\| `(.+?)` \| (`.+?`) \|", section_of(RULES, "A rule with a price"), re.MULTILINE)
+    for name, cell in rows:
+        text = (ROOT / "src" / "neuralns" / name).read_text(encoding="utf-8")
+        for known in re.findall(r"`(\w+)`", cell):
+            assert re.search(rf"\b{known}\b", text), f"{known} in {name}"
+    price = r"\b(?:load|late|duration|distance|stops)_price\b|\btotal_violations\b|\bPRICES\b"
+    found = files_that_say(price, "src/neuralns") - {"src/neuralns/routes/rules/__init__.py"}
+    assert found <= {f"src/neuralns/{name}" for name, _ in rows}
