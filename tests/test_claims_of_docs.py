@@ -23,6 +23,7 @@ from neuralns.reproduction.folder import open_folder
 from neuralns.reproduction.plan import EXPERIMENTS, FULL, INSTANCES, LARGEST
 from neuralns.reproduction.published import published_cells
 from neuralns.reproduction.tables import Place, Tables, make_tables
+from neuralns.search import fewest, penalties
 
 ROOT = Path(__file__).parents[1]
 
@@ -393,3 +394,24 @@ def test_what_is_said_of_small_and_large_instances_and_of_limits_that_were_not_k
 def test_which_instances_of_the_comparison_are_bundled() -> None:
     bundled = [name for name in gaps_of(10) if name in bundled_names()]
     assert f"{', '.join(bundled[:-1])} and {bundled[-1]} are bundled" in text_of("docs/benchmarks.md")
+
+
+# --- Rules that are broken for a while. -------------------------------------------------------------------------------
+
+
+def test_where_rules_are_broken_for_a_while() -> None:
+    page = "docs/solve.md"
+    assert row_of(page, "size")[0] == f"at most {penalties.MOST_CUSTOMERS} customers"
+    assert row_of(page, "time for each customer") == [
+        f"{penalties.LEAST_SECONDS} s, or {penalties.LEAST_ITERATIONS} iterations",
+        f"{penalties.SCARCE_SECONDS} s, or {penalties.SCARCE_ITERATIONS} iterations",
+    ]
+    assert row_of(page, "prices change") == [
+        f"every {step} iterations" for step in (penalties.HARD.step, penalties.SCARCE_STEP)
+    ]
+    assert penalties.HARD.change == penalties.SCARCE_CHANGE == 1.02
+    assert "the price of a rule rises by 2 % if the current routes break it" in text_of(page)
+    assert penalties.SCARCE_SHARE == 4 / 5
+    assert penalties.OVERLOAD_SHARE == 1 / 10
+    assert penalties.NEAR == 5
+    assert fewest.SERVING_SHARE == 1 / 5
