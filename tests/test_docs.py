@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -162,3 +163,34 @@ def test_the_page_about_rules_lists_all_places_that_know_prices() -> None:
     price = r"\b(?:load|late|duration|distance|stops)_price\b|\btotal_violations\b|\bPRICES\b"
     found = files_that_say(price, "src/neuralns") - {"src/neuralns/routes/rules/__init__.py"}
     assert found <= {f"src/neuralns/{name}" for name, _ in rows}
+
+
+def prose_of(page: Path) -> str:
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_modules_that_pages_name_are_there(page: Path) -> None:
+    files = [path.as_posix() for folder in ("src", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+    for name in re.findall(r"`([a-z_/]+/[a-z_]+\.py)`", prose_of(page)):
+        assert any(path.endswith(f"/{name}") for path in files), name
+    for name in re.findall(r"`(neuralns\.[a-z_.]+\w)[`(]", prose_of(page)):
+        resolve_name(name)
+
+
+def anchors_of(page: Path) -> set[str]:
+    """What links may lead to on a page, as the site names its headings."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", prose_of(page), re.MULTILINE):
+        text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()
+        found.add(re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", text).strip()))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    for name, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", prose_of(page)):
+        target = page.parent / name if name else page
+        if target.suffix == ".md" and target.is_relative_to(ROOT):
+            assert anchor in anchors_of(target), f"{name}#{anchor}"
