@@ -51,7 +51,7 @@ def plainer(instance: Instance) -> dict[str, Instance]:
     if instance.pickups is not None:
         instance = changed(instance, demands=None, deliveries=deliveries + np.maximum(pickups, 0.0), pickups=None)
         found["pickups as deliveries"] = instance
-    fleet = [changed(kind, duration_cost=0.0) for kind in instance.types]
+    fleet = [changed(each, duration_cost=0.0) for each in instance.types]
     found["no hourly costs or prizes"] = changed(instance, fleet=fleet, prizes=None)
     return found
 

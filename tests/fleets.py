@@ -27,7 +27,7 @@ PARTS = (
 # Made once: each is compiled by itself.
 BY_LOAD = RouteCost("by load", lambda route: 0.25 * route.load * route.load)
 OWN_COSTS = overtime(30, 2.0), balance_stops(0.5), balance_durations(0.01), BY_LOAD
-TOLLS = [tolls([0.1 * (kind + 1) for kind in range(kinds)]) for kinds in range(1, 5)]
+TOLLS = [tolls([0.1 * (vehicle + 1) for vehicle in range(types)]) for types in range(1, 5)]
 
 
 @st.composite
@@ -118,8 +118,8 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
     depots = [0, *range(customers + 1, nodes)]
     skills = ["a", "b"] if SKILLS in parts else []
     measured = not several and not rides and likely(0.4)
-    fleet, kinds = [], int(rng.integers(1, 5))
-    for number in range(kinds):
+    fleet, types = [], int(rng.integers(1, 5))
+    for number in range(types):
         fleet.append(
             VehicleType(
                 (fraction * rng.integers(8, 30, goods)).tolist(),
@@ -130,12 +130,12 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
                 start=None if likely(0.15) else int(rng.choice(depots)),
                 end=None if likely(0.15) else int(rng.choice(depots)),
                 shift=(unit * int(rng.integers(0, 60)), unit * int(rng.integers(100, 300)))
-                if kinds > 1 and likely(0.3)
+                if types > 1 and likely(0.3)
                 else (-math.inf, math.inf),
                 max_distance=unit * int(rng.integers(60, 300)) if likely(0.2) else None,
                 max_duration=unit * int(rng.integers(60, 300)) if measured and likely(0.3) else None,
                 # One ordinary type and nothing else would not be of the general kind.
-                max_stops=int(rng.integers(1, 6)) if likely(0.2) else customers if kinds == 1 else None,
+                max_stops=int(rng.integers(1, 6)) if likely(0.2) else customers if types == 1 else None,
                 skills=[skill for skill in skills if number == 0 or likely(0.5)],
                 profile=int(rng.integers(0, len(profiles) + 1)),
             )
@@ -143,10 +143,10 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
     if likely(0.5):
         # Types that differ in size and cost alone.
         fleet = [
-            replace(fleet[0], **{name: getattr(kind, name) for name in ("capacity", "available", *_COSTS)})
+            replace(fleet[0], **{name: getattr(each, name) for name in ("capacity", "available", *_COSTS)})
             if likely(0.8)
-            else kind
-            for kind in fleet
+            else each
+            for each in fleet
         ]
     if more or DEPOTS in parts:
         given["depots"] = [
@@ -207,26 +207,26 @@ def insertions(instance: Instance, route: Sequence[int], request: int) -> Iterat
             yield place + (instance.customers + 1) * longer[second - 1], whole
 
 
-def cost_of_route(instance: Instance, route: Sequence[int], kind: int) -> float:
+def cost_of_route(instance: Instance, route: Sequence[int], vehicle: int) -> float:
     """What a route costs in a type of vehicle, without depots; infinite if it breaks a rule."""
     if not route:
         return 0.0
-    if out_of_limits(instance, 1, route, kind):
+    if out_of_limits(instance, 1, route, vehicle):
         return math.inf
-    return Solution(instance, [route], [kind]).route_cost(0)
+    return Solution(instance, [route], [vehicle]).route_cost(0)
 
 
 def some_general_routes(instance: Instance, seed: int) -> Solution:
     """Routes that keep all rules and leave some requests out: each at a random place, most of the time."""
     rng = np.random.default_rng(seed)
     found = Solution(instance, [])
-    kinds = range(len(instance.types))
+    types = range(len(instance.types))
     for request in rng.permutation(requests(instance)).tolist():
         pair = [request, *([other_ends(instance)[request]] if request in other_ends(instance) else [])]
         if rng.random() < 0.1:
             continue
         routes, vehicles = list(found.routes), list(found.vehicles)
-        options = [([*routes, tuple(pair)], [*vehicles, kind]) for kind in kinds]
+        options = [([*routes, tuple(pair)], [*vehicles, vehicle]) for vehicle in types]
         for number, route in enumerate(routes):
             for _, longer in insertions(instance, route, request):
                 options.append(([*routes[:number], longer, *routes[number + 1 :]], vehicles))

@@ -174,7 +174,7 @@ def test_fleets_and_depots_are_shown_as_tables(tables: tuple[str, ...]) -> None:
 def test_fleets_and_depots_are_in_the_json(tables: tuple[str, ...]) -> None:
     facts = invoke("info", *tables, "--json").json
     assert (facts["total_delivery"], facts["total_pickup"]) == ([3.5], [1])
-    assert [(kind["name"], kind["number"], kind["start"]) for kind in facts["fleet"]] == [
+    assert [(each["name"], each["number"], each["start"]) for each in facts["fleet"]] == [
         ("truck", 2, "North"),
         ("van", None, "South"),
     ]

@@ -85,7 +85,7 @@ def test_a_vehicle_costs_what_the_instance_says_in_units_of_distance() -> None:
 def test_costs_are_in_one_unit(types: list[VehicleType], factor: int, costs: list[tuple[int, ...]]) -> None:
     told = whole_numbers(Instance("four", DEMANDS, coordinates=POINTS, rounding="round", fleet=types))
     assert told.cost_factor == factor
-    assert [(kind.fixed_cost, kind.distance_cost, kind.duration_cost) for kind in told.types] == costs
+    assert [(each.fixed_cost, each.distance_cost, each.duration_cost) for each in told.types] == costs
 
 
 def test_prizes_shipments_groups_and_amounts_are_told() -> None:
@@ -134,7 +134,7 @@ def test_shifts_are_the_vehicle_s_and_its_depots() -> None:
             depots=[Depot(), Depot()],
         )
     )
-    spans = [(kind.earliest, kind.leave_by, kind.latest) for kind in told.types]
+    spans = [(each.earliest, each.leave_by, each.latest) for each in told.types]
     assert spans[:3] == [(0, 30, 30), (0, 40, 45), (5, 45, 45)]
     assert spans[3][:2] == (0, 40)
     assert spans[3][2] == told.horizon >= 45

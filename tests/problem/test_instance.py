@@ -301,10 +301,10 @@ def test_an_objective_sets_the_costs_of_all_types(number: int) -> None:
         found = instance.with_objective(objective)
         first = found.types[0]
         assert (first.distance_cost, first.duration_cost, first.fixed_cost) == costs
-        assert [kind.name for kind in found.types] == ["van", "bike"][:number]
+        assert [each.name for each in found.types] == ["van", "bike"][:number]
         assert found.best_known is None
         assert found.with_objective(objective) is found
-    assert [kind.fixed_cost for kind in instance.with_vehicle_cost(4).types] == [4, 4][:number]
+    assert [each.fixed_cost for each in instance.with_vehicle_cost(4).types] == [4, 4][:number]
 
 
 def test_the_objective_that_it_has_already_changes_nothing() -> None:
@@ -360,9 +360,9 @@ def test_it_prints_as_one_short_line() -> None:
 @pytest.mark.parametrize("types", [1, 2])
 @pytest.mark.parametrize("window", [(60, 70), (-9, -1), (1e100, 1e100), (1e100, np.inf)])
 def test_a_window_outside_every_shift_makes_that_customer_unservable(types: int, window: tuple[float, float]) -> None:
-    kinds = [VehicleType(2, shift=(0, 50)), VehicleType(3, shift=(0, 40))][:types]
+    fleet = [VehicleType(2, shift=(0, 50)), VehicleType(3, shift=(0, 40))][:types]
     points, windows = [[0, 0], [3, 4], [6, 8], [0, 5]], [[0, np.inf], window, [0, 50], [0, 50]]
-    instance = Instance("outside", [0, 1, 1, 1], None, points, windows=windows, fleet=kinds)
+    instance = Instance("outside", [0, 1, 1, 1], None, points, windows=windows, fleet=fleet)
     assert list(instance.unservable) == [1]
     assert instance.unservable[1]
 

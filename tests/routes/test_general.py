@@ -104,13 +104,13 @@ def shuffle(state: State, instance: Instance, rng: np.random.Generator, moves: i
                 insert(state, request, open_route(state, int(rng.integers(len(instance.types)))), 0)
 
 
-def others_allow(state: State, instance: Instance, request: int, kind: int) -> bool:
+def others_allow(state: State, instance: Instance, request: int, vehicle: int) -> bool:
     """Whether groups and the depot of a type of vehicle allow one more request."""
     routes = solution_of(state, instance)
     group = next((each for each in instance.groups or () if request in each.members), None)
     if group is not None and any(set(group.members) & set(route) for route in routes.routes):
         return False
-    start = instance.types[kind].start
+    start = instance.types[vehicle].start
     if start is None or instance.depots is None:
         return True
     capacity = instance.depots[instance.depot_nodes.index(start)].capacity
@@ -125,11 +125,11 @@ def free_types(state: State, slot: int) -> list[int]:
     """The types of a route's class that it may have: its own first, and those that are free, unless sizes are kept."""
     own = int(state.vehicle[slot])
     others = [
-        kind
-        for kind in range(len(state.used))
-        if kind != own
-        and state.class_begin[kind] == state.class_begin[own]
-        and state.used[kind] < state.available[kind]
+        vehicle
+        for vehicle in range(len(state.used))
+        if vehicle != own
+        and state.class_begin[vehicle] == state.class_begin[own]
+        and state.used[vehicle] < state.available[vehicle]
         and state.sizing == CHEAPEST
     ]
     return [own, *others]
@@ -137,13 +137,13 @@ def free_types(state: State, slot: int) -> list[int]:
 
 def costs_by_hand(state: State, instance: Instance, request: int, slot: int) -> dict[int, dict[int, float]]:
     """What a request costs at each place of a route, by type of vehicle, as far as it is allowed."""
-    route, kinds = route_in(state, slot), free_types(state, slot)
-    before = cost_of_route(instance, route, kinds[0])
-    allowed = others_allow(state, instance, request, kinds[0])
+    route, vehicles = route_in(state, slot), free_types(state, slot)
+    before = cost_of_route(instance, route, vehicles[0])
+    allowed = others_allow(state, instance, request, vehicles[0])
     found = {}
     for place, longer in insertions(instance, route, request):
-        costs = {kind: cost_of_route(instance, longer, kind) - before for kind in kinds}
-        found[place] = {kind: cost for kind, cost in costs.items() if allowed and cost < math.inf}
+        costs = {vehicle: cost_of_route(instance, longer, vehicle) - before for vehicle in vehicles}
+        found[place] = {vehicle: cost for vehicle, cost in costs.items() if allowed and cost < math.inf}
     return found
 
 
@@ -199,18 +199,18 @@ def test_an_opening_costs_the_cheapest_route_of_its_own(instance: Instance, seed
     for request in listed(state):
         route = [request, *([other_ends(instance)[request]] if request in other_ends(instance) else [])]
         costs = {}
-        for kind, vehicle in enumerate(instance.types):
-            free = vehicle.available is None or routes.vehicles.count(kind) < vehicle.available
-            if free and others_allow(state, instance, request, kind):
-                more = Solution(instance, [*routes.routes, route], [*routes.vehicles, kind])
-                if not out_of_limits(instance, 1, route, kind):
-                    costs[kind] = more.cost - more.lost - (routes.cost - routes.lost)
-        found, kind = best_opening(state, request)
+        for vehicle, vehicle_type in enumerate(instance.types):
+            free = vehicle_type.available is None or routes.vehicles.count(vehicle) < vehicle_type.available
+            if free and others_allow(state, instance, request, vehicle):
+                more = Solution(instance, [*routes.routes, route], [*routes.vehicles, vehicle])
+                if not out_of_limits(instance, 1, route, vehicle):
+                    costs[vehicle] = more.cost - more.lost - (routes.cost - routes.lost)
+        found, vehicle = best_opening(state, request)
         if largest and costs:
-            assert found == close(costs[kind])
+            assert found == close(costs[vehicle])
         else:
             assert found == close(min(costs.values(), default=math.inf))
-            assert found == math.inf or costs[kind] == close(found)
+            assert found == math.inf or costs[vehicle] == close(found)
 
 
 @settings(deadline=None, max_examples=150)
@@ -218,15 +218,15 @@ def test_an_opening_costs_the_cheapest_route_of_its_own(instance: Instance, seed
 def test_a_removal_saves_what_the_route_costs_less(instance: Instance, seed: int) -> None:
     start = some_general_routes(instance, seed)
     state = new_state(instance, seed, solution=start)
-    for route, kind in zip(start.routes, start.vehicles, strict=True):
+    for route, vehicle in zip(start.routes, start.vehicles, strict=True):
         for customer in route:
             pair = {customer, int(state.partner[customer])}
             rest = [other for other in route if other not in pair]
-            found, after = removal(state, customer), cost_of_route(instance, rest, kind)
+            found, after = removal(state, customer), cost_of_route(instance, rest, vehicle)
             assert math.isfinite(found)
             if after < math.inf:
-                vehicle = instance.types[0].fixed_cost if not rest and state.varied == 0 else 0.0
-                assert found == close(cost_of_route(instance, route, kind) - after - vehicle)
+                fixed = instance.types[0].fixed_cost if not rest and state.varied == 0 else 0.0
+                assert found == close(cost_of_route(instance, route, vehicle) - after - fixed)
 
 
 @settings(deadline=None, max_examples=100)
@@ -235,21 +235,21 @@ def test_a_join_is_as_long_as_the_route_it_makes_if_that_keeps_all_rules(instanc
     start = some_general_routes(instance, seed)
     state = new_state(instance, seed, solution=start)
     pairs = list(zip(start.routes, start.vehicles, strict=True))
-    beginnings = [((), -1), *((route[: place + 1], kind) for route, kind in pairs for place in range(len(route)))]
-    ends = [((), -1), *((route[place:], kind) for route, kind in pairs for place in range(len(route)))]
+    beginnings = [((), -1), *((route[: place + 1], vehicle) for route, vehicle in pairs for place in range(len(route)))]
+    ends = [((), -1), *((route[place:], vehicle) for route, vehicle in pairs for place in range(len(route)))]
     for beginning, first in beginnings:
         for end, second in ends:
             joined = (*beginning, *end)
             if not joined or len(set(joined)) < len(joined):
                 continue
-            kind = first if beginning else second
+            vehicle = first if beginning else second
             whole = all(
                 (each.pickup in joined) == (each.delivery in joined)
                 and (each.pickup not in joined or joined.index(each.pickup) < joined.index(each.delivery))
                 for each in instance.shipments or ()
             )
-            allowed = whole and cost_of_route(instance, joined, kind) < math.inf
-            expected = Solution(instance, [joined], [kind]).length if allowed else math.inf
+            allowed = whole and cost_of_route(instance, joined, vehicle) < math.inf
+            expected = Solution(instance, [joined], [vehicle]).length if allowed else math.inf
             assert join(state, beginning[-1] if beginning else 0, end[0] if end else 0) == close(expected)
 
 
@@ -406,10 +406,10 @@ def test_the_bank_holds_who_is_left_out_after_a_step(instance: Instance, seed: i
                     assert is_on_time(state, slot)
                     break
             else:
-                cost, kind = best_opening(state, request)
+                cost, vehicle = best_opening(state, request)
                 if cost < math.inf:
                     before = state.cost
-                    insert(state, request, open_route(state, kind), 0)
+                    insert(state, request, open_route(state, vehicle), 0)
                     assert state.cost <= before + cost + 1e-7 * max(1.0, abs(before))
         short = settle_vehicles(state)
         charge_for_removed(state)

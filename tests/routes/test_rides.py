@@ -43,15 +43,15 @@ def test_requests_fit_exactly_where_the_checker_says(instance: Instance, seed: i
         routes = [[node for node in route if node not in (out, end)] for route in start.routes]
         solution = Solution(instance, routes, start.vehicles)
         state = new_state(instance, seed, solution=solution)
-        for route, kind in zip(solution.routes, solution.vehicles, strict=True):
+        for route, vehicle in zip(solution.routes, solution.vehicles, strict=True):
             slot = int(state.route[route[0]])
-            kept = not out_of_limits(instance, 1, route, kind)
+            kept = not out_of_limits(instance, 1, route, vehicle)
             assert is_on_time(state, slot) == kept
             if not kept or len(instance.types) > 1 or instance.depots is not None:
                 continue
-            before, least = cost_of_route(instance, route, kind), math.inf
+            before, least = cost_of_route(instance, route, vehicle), math.inf
             for place, longer in insertions(instance, route, out):
-                cost = cost_of_route(instance, longer, kind) - before
+                cost = cost_of_route(instance, longer, vehicle) - before
                 least = min(least, cost)
                 assert insertion(state, out, slot, place) == pytest.approx(cost, abs=1e-7)
             assert best_insertion(state, out, slot)[0] == pytest.approx(least, abs=1e-7)

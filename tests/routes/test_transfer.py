@@ -53,8 +53,8 @@ def test_a_solution_comes_out_as_it_went_in(instance: Instance, seed: int) -> No
     assert solution_in(state, instance) == start
     assert state.cost == pytest.approx(start.cost, rel=1e-9)
     assert (state.n_routes, state.n_removed, state.fault) == (len(start.routes), 0, 0)
-    customers, starts, kinds = flatten(start)
-    assert tuple(kinds) == start.vehicles
+    customers, starts, vehicle_types = flatten(start)
+    assert tuple(vehicle_types) == start.vehicles
     assert customers.tolist() == [customer for route in start.routes for customer in route]
     assert [list(route) for route in start.routes] == unflatten(customers, starts, len(start.routes))
     row, ends = np.zeros(instance.customers, np.int32), np.zeros(instance.customers + 1, np.int32)

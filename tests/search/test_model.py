@@ -172,7 +172,7 @@ def test_profiles_that_a_vehicle_uses_count() -> None:
     model.add_edge(depot, far, 99, profile=boat)
     instance = model.instance()
     assert instance.matrix is None
-    assert [kind.profile for kind in instance.types] == [0, 1]
+    assert [each.profile for each in instance.types] == [0, 1]
     assert instance.profiles is not None
     assert [profile.name for profile in instance.profiles] == ["bike"]
     assert [float(instance.legs([0], [2], profile)[0]) for profile in (0, 1)] == [5, 4]

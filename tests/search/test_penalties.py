@@ -120,7 +120,7 @@ def test_rules_have_prices_where_vehicles_are_scarce_and_there_is_time() -> None
     some = first_prices(_setup(_day(fleet=[VehicleType([110, 11], 4)]), enough)).first
     assert min(some[:2]) > 0
     assert some[2:] == (0, 0, 0)
-    many = [replace(kind, available=20) for kind in day.types]
+    many = [replace(each, available=20) for each in day.types]
     setup = _setup(day, enough)
     for other in (
         _setup(day, MaxIterations(SCARCE_ITERATIONS * 12 - 1)),

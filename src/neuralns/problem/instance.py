@@ -338,9 +338,9 @@ class Instance:
         )
         return (only,)
 
-    def type_name(self, kind: int) -> str:
+    def type_name(self, vehicle: int) -> str:
         """Return what to call a type of vehicle: its name, or its number from 1."""
-        return self.types[kind].name or f"type {kind + 1}"
+        return self.types[vehicle].name or f"type {vehicle + 1}"
 
     @property
     def dimensions(self) -> int:

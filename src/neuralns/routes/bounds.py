@@ -126,11 +126,11 @@ def slack_of(instance: Instance, most_saved: Callable[..., float]) -> float:
     """
     if not has_known_savings(instance):
         return float("inf")
-    found = max(kind.distance_cost for kind in instance.types) * most_saved(instance)
-    most = max(kind.duration_cost for kind in instance.types)
+    found = max(each.distance_cost for each in instance.types) * most_saved(instance)
+    most = max(each.duration_cost for each in instance.types)
     if most > 0:
         found += most * most_saved(instance, times=True)
-    rates = max(1.0, *(kind.distance_cost for kind in instance.types))
+    rates = max(1.0, *(each.distance_cost for each in instance.types))
     return found + 1e-9 * rates * max(1.0, float(from_depots(instance).max()))
 
 
@@ -168,7 +168,7 @@ def _tried(cost: RouteCost, totals: RouteTotals) -> float:
 
 def most_expensive(instance: Instance) -> float:
     """Return more than any routes of an instance can cost."""
-    kinds = instance.types
+    vehicle_types = instance.types
     profiles = range(1 + len(instance.profiles or ()))
     if instance.distances is None:
         low, high = instance.points.min(axis=0), instance.points.max(axis=0)
@@ -180,13 +180,15 @@ def most_expensive(instance: Instance) -> float:
     waiting = float(opening.max(initial=0.0) - min(0.0, opening.min(initial=0.0)))
     if instance.release is not None:
         waiting += float(instance.release.max())
-    stop = max(kind.fixed_cost for kind in kinds) + 2.0 * farthest * max(kind.distance_cost for kind in kinds)
+    stop = max(each.fixed_cost for each in vehicle_types) + 2.0 * farthest * max(
+        each.distance_cost for each in vehicle_types
+    )
     took = 2.0 * slowest + waiting + float(instance.services.max())
-    stop += took * max(kind.duration_cost for kind in kinds)
+    stop += took * max(each.duration_cost for each in vehicle_types)
     total = instance.customers * stop + sum(depot.cost for depot in instance.depots or ())
     if instance.route_costs:
         size = instance.customers
-        for index in range(len(kinds)):
+        for index in range(len(vehicle_types)):
             load = float(instance.demands.sum())
             # Not all costs grow with the route: some are for routes with few stops, say.
             tried = [
@@ -201,7 +203,7 @@ def most_expensive(instance: Instance) -> float:
 def from_depots(instance: Instance) -> npt.NDArray[np.float64]:
     """Return the distance of each customer from the nearest depot that vehicles start or end at."""
     nodes = len(instance.demands)
-    depots = {node for kind in instance.types for node in (kind.start, kind.end) if node is not None} or {0}
+    depots = {node for each in instance.types for node in (each.start, each.end) if node is not None} or {0}
     everyone = np.arange(nodes)
     legs = [instance.legs(np.full(nodes, depot), everyone) for depot in sorted(depots)]
     return np.append(np.min(legs, axis=0), 0.0)

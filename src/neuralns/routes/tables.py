@@ -43,7 +43,7 @@ Floats = npt.NDArray[np.float64]
 
 def facts_of(instance: Instance) -> dict[str, int]:
     """Return what an instance has, as rules are compiled for it (see `questions`)."""
-    kinds = instance.types
+    vehicle_types = instance.types
     pickups = instance.amounts[1]
     depots = any(depot.capacity is not None or depot.cost > 0 for depot in instance.depots or ())
     simple = (
@@ -51,10 +51,10 @@ def facts_of(instance: Instance) -> dict[str, int]:
         and not (pickups.any() or instance.shipments or instance.route_costs or depots or instance.backhauls)
         and np.array_equal(instance.amounts[0][:, 0], instance.demands)
     )
-    measured = any(kind.duration_cost > 0 or kind.max_duration is not None for kind in kinds)
+    measured = any(each.duration_cost > 0 or each.max_duration is not None for each in vehicle_types)
     found = {
-        "varied": len(kinds) > 1 or kinds[0].profile > 0,
-        "ends": any(kind.start != 0 or kind.end != 0 for kind in kinds),
+        "varied": len(vehicle_types) > 1 or vehicle_types[0].profile > 0,
+        "ends": any(each.start != 0 or each.end != 0 for each in vehicle_types),
         "simple_load": simple,
         "mixed": bool(instance.shipments) or (pickups.any() and not instance.backhauls),
         "timed": instance.timed,
@@ -62,7 +62,7 @@ def facts_of(instance: Instance) -> dict[str, int]:
         "releases": instance.release is not None,
         "openings": bool(instance.openings),
         "owned": bool(instance.route_costs),
-        "limited": any(kind.max_distance is not None or kind.max_stops is not None for kind in kinds),
+        "limited": any(each.max_distance is not None or each.max_stops is not None for each in vehicle_types),
         "skilled": any((instance.skills or {}).values()),
         "backhauls": instance.backhauls,
         "shipments": bool(instance.shipments),
@@ -167,11 +167,11 @@ def _lookup(distances: Floats, transposed: Floats, times: Floats, timed: bool) -
 
 def _fleet_fields(instance: Instance) -> dict[str, Any]:
     """Return vehicle types, depots, and what customers ask of them."""
-    kinds, nodes = instance.types, len(instance.demands)
+    vehicle_types, nodes = instance.types, len(instance.demands)
     late = lateness_allowed(instance)
     limits = load_limits(instance, LOAD_TOLERANCE / 2)
-    classes, by_class = _classes(kinds)
-    begin = [by_class.index(next(kind for kind in by_class if classes[kind] == own)) for own in classes]
+    classes, by_class = _classes(vehicle_types)
+    begin = [by_class.index(next(vehicle for vehicle in by_class if classes[vehicle] == own)) for own in classes]
     size = [classes.count(own) for own in classes]
     deliveries, pickups = instance.amounts
     moved = np.zeros((nodes + 1, instance.dimensions))
@@ -187,34 +187,34 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
     brought = np.zeros_like(moved)
     brought[:nodes] = deliveries
     places = {node: place for place, node in enumerate(instance.depot_nodes)}
-    shifts = [_shift(instance, kind) for kind in kinds]
+    shifts = [_shift(instance, each) for each in vehicle_types]
     return {
         "nowhere": nodes,
         "goods": instance.dimensions,
         "goods_weight": _goods_weights(limits),
         "carries": np.ascontiguousarray(limits),
-        "available": np.array([UNLIMITED if kind.available is None else kind.available for kind in kinds]),
-        "fixed_cost": np.array([kind.fixed_cost for kind in kinds]),
-        "per_distance": np.array([kind.distance_cost for kind in kinds]),
-        "per_duration": np.array([kind.duration_cost for kind in kinds]),
-        "start_node": np.array([nodes if kind.start is None else kind.start for kind in kinds], np.uint32),
-        "end_node": np.array([nodes if kind.end is None else kind.end for kind in kinds], np.uint32),
+        "available": np.array([UNLIMITED if each.available is None else each.available for each in vehicle_types]),
+        "fixed_cost": np.array([each.fixed_cost for each in vehicle_types]),
+        "per_distance": np.array([each.distance_cost for each in vehicle_types]),
+        "per_duration": np.array([each.duration_cost for each in vehicle_types]),
+        "start_node": np.array([nodes if each.start is None else each.start for each in vehicle_types], np.uint32),
+        "end_node": np.array([nodes if each.end is None else each.end for each in vehicle_types], np.uint32),
         "shift_opens": np.array([opens for opens, _, _ in shifts]),
         "shift_leaves": np.array([leaves + late / 2 for _, leaves, _ in shifts]),
         "shift_closes": np.array([closes + late / 2 for _, _, closes in shifts]),
-        "most_distance": np.array([_or_any(kind.max_distance, late) for kind in kinds]),
-        "most_duration": np.array([_or_any(kind.max_duration, late) for kind in kinds]),
-        "most_stops": np.array([UNLIMITED if kind.max_stops is None else kind.max_stops for kind in kinds]),
-        "profile_rows": np.array([kind.profile * (nodes + 1) for kind in kinds], np.uint32),
+        "most_distance": np.array([_or_any(each.max_distance, late) for each in vehicle_types]),
+        "most_duration": np.array([_or_any(each.max_duration, late) for each in vehicle_types]),
+        "most_stops": np.array([UNLIMITED if each.max_stops is None else each.max_stops for each in vehicle_types]),
+        "profile_rows": np.array([each.profile * (nodes + 1) for each in vehicle_types], np.uint32),
         "class_begin": np.array(begin),
         "class_size": np.array(size),
         "by_class": np.array(by_class),
         "n_classes": len(set(classes)),
-        "scarce": int(len(kinds) > 1 and any(kind.available is not None for kind in kinds)),
+        "scarce": int(len(vehicle_types) > 1 and any(each.available is not None for each in vehicle_types)),
         "allowed": _allowed(instance),
         "delivery": brought,
         "pickup": moved,
-        "alone": np.full((len(kinds), instance.customers + 1), np.nan),
+        "alone": np.full((len(vehicle_types), instance.customers + 1), np.nan),
         "longest_ride": longest_ride,
         "partner": partner,
         "is_delivery": is_delivery,
@@ -224,23 +224,23 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
         "group": np.array([instance.group_of.get(node, -1) for node in range(nodes + 1)], np.int32),
         "group_required": np.array([is_owed(instance, group) for group in instance.groups or ()], np.uint8),
         "from_depots": from_depots(instance),
-        "start_depot": np.array([-1 if kind.start is None else places[kind.start] for kind in kinds]),
-        "end_depot": np.array([-1 if kind.end is None else places[kind.end] for kind in kinds]),
+        "start_depot": np.array([-1 if each.start is None else places[each.start] for each in vehicle_types]),
+        "end_depot": np.array([-1 if each.end is None else places[each.end] for each in vehicle_types]),
         "depot_cost": np.array([depot.cost for depot in instance.depots or ()] or [0.0]),
         "depot_capacity": _depot_capacities(instance),
         "own_costs": np.array([_own_cost(cost) for cost in instance.route_costs or ()], np.int64),
-        "priced": int(bool(instance.route_costs) or any(kind.duration_cost > 0 for kind in kinds)),
+        "priced": int(bool(instance.route_costs) or any(each.duration_cost > 0 for each in vehicle_types)),
         "by_distance": int(_legs_cost_distance(instance)),
-        "retypes": int(len(kinds) > 1 and has_known_savings(instance)),
-        "same_hours": int(len({(kind.duration_cost, kind.shift) for kind in kinds}) == 1),
+        "retypes": int(len(vehicle_types) > 1 and has_known_savings(instance)),
+        "same_hours": int(len({(each.duration_cost, each.shift) for each in vehicle_types}) == 1),
     }
 
 
 def _legs_cost_distance(instance: Instance) -> bool:
     """Return whether the cost of a leg is its distance, which is held, whatever the vehicle."""
     same = all(
-        (kind.start, kind.end, kind.profile, kind.distance_cost, kind.duration_cost) == (0, 0, 0, 1.0, 0.0)
-        for kind in instance.types
+        (each.start, each.end, each.profile, each.distance_cost, each.duration_cost) == (0, 0, 0, 1.0, 0.0)
+        for each in instance.types
     )
     return same and instance.distances is not None
 
@@ -259,33 +259,33 @@ def _goods_weights(limits: Floats) -> Floats:
     return found
 
 
-def _classes(kinds: Sequence[VehicleType]) -> tuple[list[int], list[int]]:
+def _classes(vehicle_types: Sequence[VehicleType]) -> tuple[list[int], list[int]]:
     """Return the class of each type, those that differ in capacity and costs alone, and the types class by class.
 
     The order follows from what the types are, not from the order in which they were given.
     """
     rules = [
-        repr((kind.start, kind.end, kind.shift, kind.max_distance, kind.max_duration, kind.max_stops,
-              sorted(kind.skills), kind.profile))
-        for kind in kinds
+        repr((each.start, each.end, each.shift, each.max_distance, each.max_duration, each.max_stops,
+              sorted(each.skills), each.profile))
+        for each in vehicle_types
     ]  # fmt: skip
-    costs = [(kind.fixed_cost, kind.distance_cost, kind.duration_cost, kind.capacity) for kind in kinds]
+    costs = [(each.fixed_cost, each.distance_cost, each.duration_cost, each.capacity) for each in vehicle_types]
     names = sorted(set(rules))
-    by_class = sorted(range(len(kinds)), key=lambda kind: (rules[kind], costs[kind]))
+    by_class = sorted(range(len(vehicle_types)), key=lambda vehicle: (rules[vehicle], costs[vehicle]))
     return [names.index(rule) for rule in rules], by_class
 
 
-def _shift(instance: Instance, kind: VehicleType) -> tuple[float, float, float]:
+def _shift(instance: Instance, vehicle_type: VehicleType) -> tuple[float, float, float]:
     """Return the first departure, the last one, and the last return of a type of vehicle."""
-    opens, closes = kind.shift
+    opens, closes = vehicle_type.shift
     leaves = closes
-    if kind.start is not None:
+    if vehicle_type.start is not None:
         opens, leaves = (
-            max(opens, float(instance.earliest[kind.start])),
-            min(leaves, float(instance.latest[kind.start])),
+            max(opens, float(instance.earliest[vehicle_type.start])),
+            min(leaves, float(instance.latest[vehicle_type.start])),
         )
-    if kind.end is not None:
-        closes = min(closes, float(instance.latest[kind.end]))
+    if vehicle_type.end is not None:
+        closes = min(closes, float(instance.latest[vehicle_type.end]))
     return opens, leaves, closes
 
 
@@ -296,8 +296,8 @@ def _or_any(limit: float | None, late: float) -> float:
 def _allowed(instance: Instance) -> npt.NDArray[np.uint8]:
     found = np.ones((len(instance.types), len(instance.demands) + 1), np.uint8)
     for node, needed in (instance.skills or {}).items():
-        for index, kind in enumerate(instance.types):
-            found[index, node] = needed <= kind.skills
+        for index, vehicle_type in enumerate(instance.types):
+            found[index, node] = needed <= vehicle_type.skills
     return found
 
 

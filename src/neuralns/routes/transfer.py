@@ -85,7 +85,7 @@ def _common_of(instance: Instance) -> dict[str, Any]:
 
 
 @compiled
-def load_routes(state, customers, starts, kinds):
+def load_routes(state, customers, starts, vehicle_types):
     """Make routes, laid in a row as `flatten` does, those of a state, with a fresh status and an empty history."""
     state.route[:] = -1
     state.size[:] = 0
@@ -110,7 +110,7 @@ def load_routes(state, customers, starts, kinds):
     state.forced = 0
     state.absence[:] = 1.0
     state.groups_missing = 0
-    _lay_routes(state, customers, starts, kinds)
+    _lay_routes(state, customers, starts, vehicle_types)
     _leave_out(state)
     recompute(state)
     status = state.status
@@ -127,9 +127,9 @@ def load_routes(state, customers, starts, kinds):
 
 
 @compiled
-def _load_part(state, customers, starts, kinds):
+def _load_part(state, customers, starts, vehicle_types):
     """Do as `load_routes`, but those on no route are nowhere."""
-    load_routes(state, customers, starts, kinds)
+    load_routes(state, customers, starts, vehicle_types)
     for index in range(state.n_bank):
         state.bank_index[state.bank[index]] = -1
     state.n_bank = 0
@@ -140,7 +140,7 @@ def _load_part(state, customers, starts, kinds):
 
 
 @compiled
-def _lay_routes(state, customers, starts, kinds):
+def _lay_routes(state, customers, starts, vehicle_types):
     """Lay routes, each with its vehicle type, into empty slots; requests on none are the removal list."""
     state.vehicle[:] = 0
     state.route_cost[:] = 0.0
@@ -156,7 +156,7 @@ def _lay_routes(state, customers, starts, kinds):
     checkpoint(state)
     for number in range(len(starts) - 1):
         if starts[number + 1] > starts[number]:
-            slot = open_route(state, kinds[number] if len(kinds) > 0 else 0)
+            slot = open_route(state, vehicle_types[number] if len(vehicle_types) > 0 else 0)
             for index in range(starts[number], starts[number + 1]):
                 state.plan[index - starts[number]] = customers[index]
             load_route(state, slot, 0, starts[number + 1] - starts[number])
@@ -199,7 +199,7 @@ def copy_routes(source, target):
 
 
 @compiled
-def export_routes(state, customers, starts, kinds):
+def export_routes(state, customers, starts, vehicle_types):
     """Copy the routes into a row of customers, their starts and types (see `flatten`); return how many there are."""
     position, number = 0, 0
     for index in range(state.n_active):
@@ -207,7 +207,7 @@ def export_routes(state, customers, starts, kinds):
         if node == 0:
             continue
         starts[number] = position
-        kinds[number] = state.vehicle[state.active[index]]
+        vehicle_types[number] = state.vehicle[state.active[index]]
         number += 1
         while node != 0:
             customers[position] = node
@@ -269,6 +269,6 @@ def solution_of(state: State, instance: Instance) -> Solution:
 
 
 def _exported(state: State) -> tuple[list[list[int]], list[int]]:
-    row, starts, kinds = (np.zeros(state.customers + more, np.int32) for more in (1, 2, 1))
-    count = int(export_routes(state, row, starts, kinds))
-    return unflatten(row, starts, count), kinds[:count].tolist()
+    row, starts, vehicle_types = (np.zeros(state.customers + more, np.int32) for more in (1, 2, 1))
+    count = int(export_routes(state, row, starts, vehicle_types))
+    return unflatten(row, starts, count), vehicle_types[:count].tolist()

@@ -36,7 +36,7 @@ PRICE_RANGE = 10_000.0
 _counts = types.Array(types.int64, 2, "C")
 _row = types.Array(types.int32, 1, "C")
 
-KEPT = ("slots", "firsts", "kinds", "followers", "changed")
+KEPT = ("slots", "firsts", "vehicle_types", "followers", "changed")
 """Fields of a run, as long as there are nodes, that keep the best routes."""
 
 run_type = StructType(
@@ -78,7 +78,7 @@ run_type = StructType(
         "routes": whole,
         "slots": _row,
         "firsts": _row,
-        "kinds": _row,
+        "vehicle_types": _row,
         "followers": _row,
         # Slots whose routes have changed since they were kept; all of them if there are -1.
         "n_changed": whole,
@@ -137,7 +137,7 @@ def keep_best(state, run):
     for index in range(count if whole else run.n_changed):
         slot = run.slots[index] if whole else run.changed[index]
         run.is_changed[slot] = 0
-        run.kinds[slot] = state.vehicle[slot]
+        run.vehicle_types[slot] = state.vehicle[slot]
         node = state.first[slot]
         run.firsts[slot] = node
         while node != 0:
@@ -150,11 +150,11 @@ def keep_best(state, run):
 
 
 @compiled
-def export_best(run, customers, starts, kinds):
+def export_best(run, customers, starts, vehicle_types):
     """Copy the best routes into a row of customers, their starts and types, as `flatten` lays them."""
     position = 0
     for index in range(run.routes):
-        starts[index], kinds[index] = position, run.kinds[run.slots[index]]
+        starts[index], vehicle_types[index] = position, run.vehicle_types[run.slots[index]]
         node = run.firsts[run.slots[index]]
         # Read while it is being written, it may go in a circle.
         while node != 0 and position < len(customers):

@@ -493,7 +493,7 @@ class Model:
 
         # Distances count that some vehicle uses.
         tables: list[Profile | None] = [None, *self.profiles]
-        used = [table for table in tables if any(kind.profile is table for kind in self.vehicle_types)]
+        used = [table for table in tables if any(each.profile is table for each in self.vehicle_types)]
         made = [self._table(table, nodes, missing_value) for table in used]
         parts["matrix"], parts["durations"] = made[0]
         parts["profiles"] = [
@@ -502,14 +502,14 @@ class Model:
         ] or None
         parts["fleet"] = [
             fleet.VehicleType(
-                unlimited if kind.capacity is None else kind.capacity or empty,
-                start=None if kind.start is None else 0 if kind.start == "first" else number[kind.start],
-                end=None if kind.end is None else 0 if kind.end == "first" else number[kind.end],
-                profile=used.index(kind.profile),
-                name=kind.name,
-                **kind.rest,
+                unlimited if each.capacity is None else each.capacity or empty,
+                start=None if each.start is None else 0 if each.start == "first" else number[each.start],
+                end=None if each.end is None else 0 if each.end == "first" else number[each.end],
+                profile=used.index(each.profile),
+                name=each.name,
+                **each.rest,
             )
-            for kind in self.vehicle_types
+            for each in self.vehicle_types
         ]
         return Instance(
             self.name,

@@ -71,7 +71,7 @@ def first_prices(setup: Setup) -> Prices:
 def lacks_vehicles(start: Solution) -> bool:
     """Return whether a start needs nearly all vehicles that there are, or leaves out customers who must be served."""
     instance = start.instance
-    available = sum(instance.customers if kind.available is None else kind.available for kind in instance.types)
+    available = sum(instance.customers if each.available is None else each.available for each in instance.types)
     if any(map(instance.required, set(start.unserved) - set(instance.unservable))):
         return True
     return len(start.routes) >= SCARCE_SHARE * available

@@ -171,10 +171,10 @@ class Result:
         """Routes of the best solution by the names of vehicles and stops; numbers where there are none."""
         best, label = self.best, self.best.instance.label
         found = []
-        for kind, route in zip(best.vehicles, best.routes, strict=True):
-            vehicle = best.instance.types[kind]
-            start, end = (None if node is None else label(node) for node in (vehicle.start, vehicle.end))
-            found.append(NamedRoute(best.instance.type_name(kind), start, tuple(map(label, route)), end))
+        for vehicle, route in zip(best.vehicles, best.routes, strict=True):
+            vehicle_type = best.instance.types[vehicle]
+            start, end = (None if node is None else label(node) for node in (vehicle_type.start, vehicle_type.end))
+            found.append(NamedRoute(best.instance.type_name(vehicle), start, tuple(map(label, route)), end))
         return found
 
     @property

@@ -338,9 +338,9 @@ class Search:
     def best(self) -> Solution:
         """Return the best solution found."""
         count, customers = int(self._run.routes), self.setup.instance.customers
-        row, starts, kinds = (np.zeros(customers + more, np.int32) for more in (1, 2, 1))
-        loop.export_best(self._run, row, starts, kinds)  # type: ignore[no-untyped-call]
-        return Solution(self.setup.instance, unflatten(row, starts, count), kinds[:count].tolist())
+        row, starts, vehicle_types = (np.zeros(customers + more, np.int32) for more in (1, 2, 1))
+        loop.export_best(self._run, row, starts, vehicle_types)  # type: ignore[no-untyped-call]
+        return Solution(self.setup.instance, unflatten(row, starts, count), vehicle_types[:count].tolist())
 
     def current(self) -> Solution:
         """Return the current solution."""

@@ -163,8 +163,8 @@ def initial_solution(
     Routes that leave customers out are taken: where everybody can be served, those are added at once.
     """
     if isinstance(source, Solution):
-        kinds = source.vehicles if len(source.instance.types) == len(instance.types) else None
-        return _completed(Solution(instance, source.routes, kinds), seconds).checked("the initial solution")
+        vehicles = source.vehicles if len(source.instance.types) == len(instance.types) else None
+        return _completed(Solution(instance, source.routes, vehicles), seconds).checked("the initial solution")
     if not isinstance(source, str | os.PathLike):
         return _completed(Solution(instance, _routes(source)), seconds).checked("the initial solution")
     if source in ("savings", "insertion") and instance.may_leave_out:

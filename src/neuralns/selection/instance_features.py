@@ -102,7 +102,7 @@ def instance_features_of(instance: Instance, start: Solution, seconds: float) ->
             float(instance.prizes is not None),
             math.log(len(instance.types)),
             math.log(len(instance.depot_nodes)),
-            float(instance.vehicles is not None or any(kind.available is not None for kind in instance.types)),
+            float(instance.vehicles is not None or any(each.available is not None for each in instance.types)),
             float(instance.duration_cost > 0 or instance.max_duration is not None),
         ]
     )
@@ -117,14 +117,14 @@ def variant_of(instance: Instance) -> str:
     """
     parts = {
         "backhauls": instance.backhauls,
-        "costs of durations": any(kind.duration_cost > 0 for kind in instance.types),
+        "costs of durations": any(each.duration_cost > 0 for each in instance.types),
         "costs of routes": instance.route_costs is not None,
-        "costs of vehicles": any(kind.fixed_cost > 0 for kind in instance.types),
+        "costs of vehicles": any(each.fixed_cost > 0 for each in instance.types),
         "depots": len(instance.depot_nodes) > 1,
         "dimensions": instance.dimensions > 1,
-        "durations": any(kind.max_duration is not None for kind in instance.types),
+        "durations": any(each.max_duration is not None for each in instance.types),
         "groups": instance.groups is not None,
-        "lengths": any(kind.max_distance is not None for kind in instance.types),
+        "lengths": any(each.max_distance is not None for each in instance.types),
         "odd vehicles": instance.fleet_matters and len(instance.types) == 1,
         "optional": instance.prizes is not None,
         "pickups": instance.pickups is not None,

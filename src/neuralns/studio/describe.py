@@ -121,7 +121,10 @@ def _degrees_of_vroom(problem: VroomProblem) -> list[list[float]] | None:
     instance = problem.instance
     places = dict(enumerate((task.place for task in problem.tasks), 1))
     for vehicle_type, vehicles in zip(instance.types, problem.vehicles, strict=True):
-        for node, place in ((vehicle_type.start, vehicles[0].kind.start), (vehicle_type.end, vehicles[0].kind.end)):
+        for node, place in (
+            (vehicle_type.start, vehicles[0].vehicle_type.start),
+            (vehicle_type.end, vehicles[0].vehicle_type.end),
+        ):
             if node is not None and place is not None:
                 places[node] = place
     found: list[list[float]] = []

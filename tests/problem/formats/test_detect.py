@@ -135,7 +135,7 @@ def general_instances(draw: st.DrawFn) -> Instance:
         )
         for _ in range(draw(st.integers(1, 3)))
     ]
-    able = max((kind.skills for kind in fleet), key=len)
+    able = max((each.skills for each in fleet), key=len)
     parts: dict[str, Any] = {}
     nothing: Any = 0.0 if dimensions == 1 else [0.0] * dimensions
     if shipped:
@@ -240,13 +240,13 @@ def test_routes_and_their_vehicles_come_back(
     order = data.draw(st.permutations(range(1, instance.customers + 1)))
     cut = data.draw(st.integers(0, len(order)))
     routes = [order[:cut], order[cut:]]
-    kinds = data.draw(st.lists(st.integers(0, len(instance.types) - 1), min_size=2, max_size=2))
-    solution = Solution(instance, routes, kinds)
+    vehicles = data.draw(st.lists(st.integers(0, len(instance.types) - 1), min_size=2, max_size=2))
+    solution = Solution(instance, routes, vehicles)
     for suffix in (".sol", ".json"):
         path = tmp_path_factory.getbasetemp() / f"general{suffix}"
-        used = [solution.vehicles.count(kind) for kind in range(len(instance.types))]
+        used = [solution.vehicles.count(vehicle) for vehicle in range(len(instance.types))]
         enough = all(
-            kind.available is None or kind.available >= count for kind, count in zip(instance.types, used, strict=True)
+            each.available is None or each.available >= count for each, count in zip(instance.types, used, strict=True)
         )
         if not enough and len(used) > 1 and suffix == ".sol":
             with pytest.raises(InputError, match=r"than there are, which a \.sol file cannot say"):
@@ -272,8 +272,8 @@ def test_any_general_instance_that_vrplib_can_hold_comes_back(
         instance,
         **nothing,
         fleet=tuple(
-            replace(kind, **plain, available=kind.available or 2, start=kind.start or 0, end=kind.start or 0)
-            for kind in instance.types
+            replace(each, **plain, available=each.available or 2, start=each.start or 0, end=each.start or 0)
+            for each in instance.types
         ),
         depots=(Depot(),) * len(instance.depot_nodes),
         groups=tuple(Group(group.members) for group in instance.groups or () if len(group.members) > 1),

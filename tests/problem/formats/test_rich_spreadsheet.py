@@ -145,7 +145,7 @@ def test_ignored_windows_are_all_left_out(tmp_path: Path) -> None:
     stops = STOPS.replace("8:00-10:00", "soon").replace("09:00", "later")
     found = loaded(tmp_path, stops, FLEET, ignore=["windows"])
     assert (found.windows, found.openings, found.release, found.service) == (None, None, None, None)
-    assert all(kind.shift == (-math.inf, math.inf) for kind in found.types)
+    assert all(each.shift == (-math.inf, math.inf) for each in found.types)
 
 
 def test_optional_stops_have_a_prize(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ TWO = "name,type,x,y,demand\nNorth,depot,0,0,\nA,,1,1,3\nSouth,depot,5,5,\n"
 
 def test_vehicles_without_number_are_at_every_depot(tmp_path: Path) -> None:
     for found in (loaded(tmp_path, TWO, "capacity,\n9,\n"), loaded(tmp_path, TWO, capacity=9)):
-        assert [(kind.start, kind.end, kind.available) for kind in found.types] == [(0, 0, None), (2, 2, None)]
+        assert [(each.start, each.end, each.available) for each in found.types] == [(0, 0, None), (2, 2, None)]
 
 
 def test_the_rows_of_depots_may_describe_their_vehicles(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_the_rows_of_depots_may_describe_their_vehicles(tmp_path: Path) -> None:
 def test_rows_that_are_alike_are_one_type(tmp_path: Path) -> None:
     fleet = "driver,capacity\nAnn,9\nBob,9\nCleo,12\nDan,9\nEve,12\n"
     found = loaded(tmp_path, "name,x,y,demand\ndepot,0,0,\nA,1,1,3\n", fleet)
-    assert [(kind.name, kind.available) for kind in found.types] == [("Ann, Bob and 1 more", 3), ("Cleo, Eve", 2)]
+    assert [(each.name, each.available) for each in found.types] == [("Ann, Bob and 1 more", 3), ("Cleo, Eve", 2)]
 
 
 def test_one_kind_of_vehicles_stays_plain(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_one_kind_of_vehicles_stays_plain(tmp_path: Path) -> None:
 def test_vehicles_may_have_speeds_of_their_own(tmp_path: Path) -> None:
     stops = "name,x,y,demand\ndepot,0,0,\nA,3,4,3\n"
     found = loaded(tmp_path, stops, "name,number,capacity,speed\nbike,2,9,15\nvan,2,9,\ncar,1,9,30\n")
-    assert [kind.profile for kind in found.types] == [1, 0, 2]
+    assert [each.profile for each in found.types] == [1, 0, 2]
     assert [found.times([0], [1], profile).item() for profile in (0, 1, 2)] == [5, 20, 10]
     assert [found.legs([0], [1], profile).item() for profile in (0, 1, 2)] == [5, 5, 5]
     globe = stops.replace("x,y", "lat,lon")
@@ -218,8 +218,8 @@ def test_one_speed_of_all_vehicles_is_that_of_the_instance(tmp_path: Path) -> No
     [("North", (0, 0)), ("South", (2, 2)), ("", (0, 0)), ("none", (None, None)), ("Open", (None, None))],
 )
 def test_vehicles_are_at_the_depot_that_is_named(tmp_path: Path, depot: str, ends: tuple[Any, Any]) -> None:
-    (kind,) = loaded(tmp_path, TWO, f"capacity,depot\n9,{depot}\n").types
-    assert (kind.start, kind.end) == ends
+    (vehicle_type,) = loaded(tmp_path, TWO, f"capacity,depot\n9,{depot}\n").types
+    assert (vehicle_type.start, vehicle_type.end) == ends
 
 
 def test_an_open_route_begins_or_ends_anywhere(tmp_path: Path) -> None:

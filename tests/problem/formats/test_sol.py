@@ -97,7 +97,7 @@ def test_routes_are_those_of_numbered_vehicles_and_customers_follow_the_depots(t
 
 
 def test_vehicles_without_listed_numbers_count_type_by_type(tmp_path: Path) -> None:
-    types = tuple(replace(kind, name=name) for kind, name in zip(FLEET.types, ("van", "lorry"), strict=True))
+    types = tuple(replace(each, name=name) for each, name in zip(FLEET.types, ("van", "lorry"), strict=True))
     path = written(tmp_path, "Route #1:\nRoute #2: 5\nRoute #3: 4 3", "a.sol")
     assert read_solution(replace(FLEET, fleet=types), path).vehicles == (0, 1)
     # Of the first type there is one vehicle for each of the three customers, whoever lists them.

@@ -78,12 +78,12 @@ def changed(problem: dict[str, Any], *changes: tuple[str, Any]) -> dict[str, Any
     return copied
 
 
-def legs(problem: VroomProblem, kind: int, time: bool = False) -> list[list[float]]:
+def legs(problem: VroomProblem, vehicle: int, time: bool = False) -> list[list[float]]:
     """Distances, or durations, of a type of vehicle."""
     instance: Instance = problem.instance
     nodes = range(len(instance.demands))
     measure = instance.times if time else instance.legs
-    return [measure([node] * len(nodes), nodes, instance.types[kind].profile).tolist() for node in nodes]
+    return [measure([node] * len(nodes), nodes, instance.types[vehicle].profile).tolist() for node in nodes]
 
 
 def test_vehicles_of_other_speeds_have_one_table_each() -> None:
@@ -100,7 +100,7 @@ def test_jobs_are_customers_and_each_place_of_vehicles_is_a_depot() -> None:
     instance = problem.instance
     assert [instance.label(node) for node in range(4)] == ["depot 1", "job 1414", "job 1515", "depot 2"]
     assert instance.depot_nodes == (0, 3)
-    assert [(kind.start, kind.end, kind.available) for kind in instance.types] == [(0, 3, 1)]
+    assert [(each.start, each.end, each.available) for each in instance.types] == [(0, 3, 1)]
     assert legs(problem, 0) == DURATIONS
     assert not instance.timed
     assert problem.notes == ()
@@ -138,8 +138,8 @@ def test_all_that_is_stated_is_in_the_instance() -> None:
 def test_vehicles_that_are_alike_are_of_one_type() -> None:
     vehicles = [{"id": number, "start_index": 0, "end_index": 0, "description": str(number)} for number in (5, 1, 2, 9)]
     problem = read_vroom(PLAIN | {"vehicles": [*vehicles, {"id": 3, "start_index": 0}]})
-    assert [kind.available for kind in problem.instance.types] == [4, 1]
-    assert [kind.name for kind in problem.instance.types] == ["vehicles 1-2, 5, 9", "vehicle 3"]
+    assert [each.available for each in problem.instance.types] == [4, 1]
+    assert [each.name for each in problem.instance.types] == ["vehicles 1-2, 5, 9", "vehicle 3"]
     assert [[vehicle.id for vehicle in vehicles] for vehicles in problem.vehicles] == [[5, 1, 2, 9], [3]]
 
 

@@ -353,11 +353,11 @@ class Referee:
 def solution_of(problem: VroomProblem, routes: list[tuple[int, list[tuple[str, int]]]]) -> Solution | None:
     """The routes by customers; None if somebody is on them whom no vehicle can serve."""
     nodes = {(task.kind, task.id): node for node, task in enumerate(problem.tasks, 1)}
-    kinds = {vehicle.id: kind for kind, vehicles in enumerate(problem.vehicles) for vehicle in vehicles}
+    types = {vehicle.id: vehicle_type for vehicle_type, vehicles in enumerate(problem.vehicles) for vehicle in vehicles}
     if any(visit not in nodes for _, visits in routes for visit in visits):
         return None
     found = [[nodes[visit] for visit in visits] for _, visits in routes]
-    return Solution(problem.instance, found, [kinds[number] for number, _ in routes])
+    return Solution(problem.instance, found, [types[number] for number, _ in routes])
 
 
 @settings(max_examples=400, deadline=None)

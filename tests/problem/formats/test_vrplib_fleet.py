@@ -110,10 +110,10 @@ def test_what_is_ignored_is_left_out_of_every_type(tmp_path: Path) -> None:
     path = written(tmp_path, texts.FLEET)
     without = read_instance(path, ignore="windows")
     assert not without.timed
-    assert [kind.available for kind in without.types] == [None, None]
-    assert [kind.available for kind in read_instance(path, ignore="vehicles").types] == [None, None]
+    assert [each.available for each in without.types] == [None, None]
+    assert [each.available for each in read_instance(path, ignore="vehicles").types] == [None, None]
     plain = read_instance(path, ignore=("PRIZE", "VEHICLES_FIXED_COST", "VEHICLES_ALLOWED_CLIENTS_SECTION"))
-    assert (plain.prizes, plain.skills, {kind.fixed_cost for kind in plain.types}) == (None, None, {0})
+    assert (plain.prizes, plain.skills, {each.fixed_cost for each in plain.types}) == (None, None, {0})
 
 
 @pytest.mark.parametrize(("name", "rounding"), [("X-n524-50-k125", "round"), ("X115-HVRP", "none"), ("PR11A", "none")])

@@ -19,13 +19,13 @@ SPARE = st.floats(0, 0.5)
 
 def left_over(instance: Instance) -> float:
     """The share of all vehicles' capacity that deliveries leave over, of the goods of which it is least."""
-    capacity = sum(np.array(kind.capacity) * (kind.available or 0) for kind in instance.types)
+    capacity = sum(np.array(each.capacity) * (each.available or 0) for each in instance.types)
     return float((1 - instance.amounts[0].sum(axis=0) / capacity).min())
 
 
 def shifts(instance: Instance) -> float:
     """The shifts of all vehicles together."""
-    return sum((kind.shift[1] - kind.shift[0]) * (kind.available or 0) for kind in instance.types)
+    return sum((each.shift[1] - each.shift[0]) * (each.available or 0) for each in instance.types)
 
 
 @given(st.integers(1, 80), POSITIONS, st.integers(1, 2), st.floats(0, 1), SPARE, SPARE, st.integers(0, 2**32))
@@ -36,7 +36,7 @@ def test_the_routes_that_a_day_is_fitted_to_serve_all_stops_and_keep_all_rules(
     planned = planned_day(customers, positions, depots, share, capacity, time, seed)
     assert planned.faults() == []
     assert sorted(stop for route in planned.routes for stop in route) == [*range(1, customers + 1)]
-    assert len(planned.routes) == sum(kind.available or 0 for kind in planned.instance.types)
+    assert len(planned.routes) == sum(each.available or 0 for each in planned.instance.types)
     assert (planned.instance.customers, len(planned.instance.depot_nodes)) == (customers, depots)
     assert planned.instance.unservable == {}
 
@@ -66,7 +66,7 @@ def test_an_option_leaves_the_other_parts_as_they_are() -> None:
         np.testing.assert_array_equal(one.services, other.services)
         tight, loose = (generate_days(40, spare_capacity=spare, seed=seed) for spare in (0.0, 0.4))
         np.testing.assert_array_equal(tight.windows, loose.windows)
-        assert [kind.shift for kind in tight.types] == [kind.shift for kind in loose.types]
+        assert [each.shift for each in tight.types] == [each.shift for each in loose.types]
 
 
 def test_so_many_stops_have_a_window_of_half_a_day_or_a_slot() -> None:
@@ -84,7 +84,7 @@ def test_days_are_of_many_kinds() -> None:
     days = [generate_days(60, depots=1 + seed % 2, seed=seed) for seed in range(40)]
     assert {len(day.depot_nodes) for day in days} == {1, 2}
     assert {day.dimensions for day in days} == {1, 2}
-    assert {len({kind.capacity for kind in day.types}) for day in days} == {1, 2, 3}
+    assert {len({each.capacity for each in day.types}) for day in days} == {1, 2, 3}
     for there in (
         [day.pickups is not None for day in days],
         [day.prizes is not None for day in days],

@@ -25,7 +25,7 @@ def test_everybody_can_be_served_from_some_depot(
 ) -> None:
     instance = generate_depots(customers, depots, positions, width, seed)
     assert (instance.customers, len(instance.depot_nodes)) == (customers, depots)
-    assert [kind.start for kind in instance.types] == list(instance.depot_nodes)
+    assert [each.start for each in instance.types] == list(instance.depot_nodes)
     assert instance.unservable == {}
 
 
@@ -34,7 +34,7 @@ def test_depots_have_as_many_vehicles_and_lie_in_the_inner_quarter() -> None:
     assert np.abs(instance.points[list(instance.depot_nodes)]).max() <= 50
     assert 90 < np.abs(instance.points).max() <= 100
     ((capacity, vehicles, longest),) = {
-        (kind.capacity[0], kind.available, kind.max_duration) for kind in instance.types
+        (each.capacity[0], each.available, each.max_duration) for each in instance.types
     }
     assert 170 <= capacity <= 200
     assert longest is not None

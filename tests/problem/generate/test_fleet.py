@@ -27,7 +27,7 @@ def test_vehicles_carry_all_demands(customers: int, fleet: Any, demand: Any, rou
     instance = generate_fleet(customers, fleet, demand=demand, route_length=route_length, seed=seed)
     assert instance.unservable == {}
     assert instance.fleet_matters
-    room = np.repeat([kind.capacity[0] for kind in instance.types], [kind.available or 0 for kind in instance.types])
+    room = np.repeat([each.capacity[0] for each in instance.types], [each.available or 0 for each in instance.types])
     assert _packed(room, instance.demands[1:])
 
 
@@ -36,10 +36,10 @@ def test_larger_vehicles_cost_more_as_the_fleet_says(fleet: Any) -> None:
     for seed in range(5):
         instance = generate_fleet(80, fleet, seed=seed)
         types = instance.types
-        capacities = [kind.capacity[0] for kind in types]
+        capacities = [each.capacity[0] for each in types]
         assert capacities == sorted(set(capacities))
         assert capacities[0] < generate_x(80, seed=seed).capacity < capacities[-1]
-        fixed, distance = [kind.fixed_cost for kind in types], [kind.distance_cost for kind in types]
+        fixed, distance = [each.fixed_cost for each in types], [each.distance_cost for each in types]
         if fleet in ("hvrp", "fsmf", "fsmfd"):
             by_load = np.divide(fixed, capacities)
             assert by_load[0] < by_load[-1]
@@ -51,11 +51,11 @@ def test_larger_vehicles_cost_more_as_the_fleet_says(fleet: Any) -> None:
 @pytest.mark.parametrize("fleet", FLEETS)
 def test_only_some_fleets_are_limited(fleet: Any) -> None:
     instance = generate_fleet(300, fleet, demand="1-10", route_length=10, seed=1)
-    room = sum(kind.capacity[0] * (kind.available or 0) for kind in instance.types) / instance.demands.sum()
+    room = sum(each.capacity[0] * (each.available or 0) for each in instance.types) / instance.demands.sum()
     if fleet in ("hvrp", "hd"):
         assert 1.05 <= room < 1.5
     else:
-        assert all(kind.available == 300 for kind in instance.types)
+        assert all(each.available == 300 for each in instance.types)
 
 
 def test_another_fleet_leaves_the_customers_as_they_are() -> None:

@@ -74,7 +74,7 @@ class Vehicles:
 
     @property
     def ordinary(self) -> bool:
-        """Whether an instance of one depot and one kind of vehicles can say all this."""
+        """Whether an instance of one depot and one vehicle type can say all this."""
         return (self.start, self.end, self.max_stops) == (0, 0, None) and not self.skills and len(self.capacity) <= 1
 
     def before(self, other: Vehicles) -> Vehicles:

@@ -111,7 +111,7 @@ def read_vroom(
         )
     vehicle_types: dict[VroomVehicleType, list[Vehicle]] = {}
     for vehicle in stated.vehicles:
-        vehicle_types.setdefault(vehicle.kind, []).append(vehicle)
+        vehicle_types.setdefault(vehicle.vehicle_type, []).append(vehicle)
     served: list[tuple[Task, ...]] = []
     refused: list[tuple[Task, ...]] = []
     for request in stated.requests:
@@ -165,7 +165,7 @@ def read_vroom_text(path: FilePath, text: str, ignore: Collection[str] = ()) -> 
 
 @dataclass(frozen=True)
 class _Measure:
-    """How routes of a kind of vehicles are measured, and what that costs."""
+    """How routes of a vehicle type are measured, and what that costs."""
 
     profile: int
     distance_cost: float
@@ -177,7 +177,7 @@ class _Measure:
 
 
 class _Layout:
-    """The nodes of the instance, and the ways between them for each kind of vehicles.
+    """The nodes of the instance, and the ways between them for each vehicle type.
 
     A vehicle without a start begins nowhere: at a node of its own, no way from anywhere, where setups or costs of work
     have to be counted at the first task.
@@ -237,13 +237,13 @@ class _Layout:
         return None if place is None else place.index if self.stated.matrices else place.location
 
     def start_of(self, vehicle_type: VroomVehicleType) -> int | None:
-        """Return the node where routes of a kind of vehicles begin."""
+        """Return the node where routes of a vehicle type begin."""
         if vehicle_type.start is None:
             return len(self.places) - 1 if self.nowhere else None
         return self.depots[self.key(vehicle_type.start)]
 
     def end_of(self, vehicle_type: VroomVehicleType) -> int | None:
-        """Return the node where routes of a kind of vehicles end."""
+        """Return the node where routes of a vehicle type end."""
         return None if vehicle_type.end is None else self.depots[self.key(vehicle_type.end)]
 
     def windows_of(self, node: int) -> list[Window]:
@@ -287,7 +287,7 @@ class _Layout:
         return found
 
     def travel(self, vehicle_type: VroomVehicleType, user: str) -> Floats:
-        """Return the seconds from node to node, of vehicles as quick as those of a kind."""
+        """Return the seconds from node to node, of vehicles as quick as those of a type."""
         usual = self.table(vehicle_type.profile, "durations", user)
         if vehicle_type.speed_factor == 1:
             return usual
@@ -317,7 +317,7 @@ class _Layout:
         return np.array([place.location for place in self.places if place is not None], dtype=np.float64)
 
     def measure(self, vehicle_type: VroomVehicleType, number: int) -> _Measure:
-        """Return how routes of a kind of vehicles, one of which has a number, are measured.
+        """Return how routes of a vehicle type, one of which has a number, are measured.
 
         What costs and what is limited has to be one sum over the legs: the seconds, the metres, or a mixture of them
         with costs of work. Only where no window lets vehicles wait, a route's duration is all on the way, and seconds

@@ -119,7 +119,7 @@ class Vehicle:
 
     id: int
     description: str | None
-    kind: VroomVehicleType
+    vehicle_type: VroomVehicleType
     steps: tuple[str, ...] = ()
 
 
@@ -139,7 +139,7 @@ class VroomInput:
         for request in self.requests:
             yield from ((task.name, task.place) for task in request)
         for vehicle in self.vehicles:
-            ends = (("the start", vehicle.kind.start), ("the end", vehicle.kind.end))
+            ends = (("the start", vehicle.vehicle_type.start), ("the end", vehicle.vehicle_type.end))
             yield from ((f"{what} of vehicle {vehicle.id}", place) for what, place in ends if place is not None)
 
 

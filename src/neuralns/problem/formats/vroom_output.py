@@ -154,7 +154,7 @@ def _route(
     nodes, depots = solution.routes[number], solution.instance.types[vehicle_type]
     tasks = [problem.tasks[node - 1] for node in nodes]
     travel, metres = problem.travel[vehicle_type], problem.distances[vehicle_type]
-    start, end = vehicle.kind.start, vehicle.kind.end
+    start, end = vehicle.vehicle_type.start, vehicle.vehicle_type.end
     # A route without a start begins at its first task, and one without an end ends at its last.
     stands: list[tuple[dict[str, Any], int | None, Task | None]] = [
         ({"type": "start", **(start or tasks[0].place).written()}, None if start is None else depots.start, None)

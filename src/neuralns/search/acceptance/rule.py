@@ -146,9 +146,9 @@ class Falling(Acceptance):
 
 def _rates(solution: Solution) -> tuple[float, float]:
     """Return what a unit of distance and of duration costs, on average over the routes."""
-    kinds = solution.instance.types
-    used = [kinds[kind] for kind in solution.vehicles] or kinds
-    distance, duration = ([getattr(kind, field) for kind in used] for field in ("distance_cost", "duration_cost"))
+    vehicle_types = solution.instance.types
+    used = [vehicle_types[vehicle] for vehicle in solution.vehicles] or vehicle_types
+    distance, duration = ([getattr(each, field) for each in used] for field in ("distance_cost", "duration_cost"))
     return sum(distance) / len(used), sum(duration) / len(used)
 
 
