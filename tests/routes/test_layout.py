@@ -41,7 +41,7 @@ def some_state(fill: int) -> State:
         value = fill + number
         if field.per == "once":
             setattr(state, field.name, value)
-        elif field.kind == types.uint8:
+        elif field.entry_type == types.uint8:
             getattr(state, field.name)[...] = value % 251
         else:
             getattr(state, field.name)[...] = value
@@ -139,13 +139,13 @@ def test_fields_have_an_entry_for_what_they_are_declared_for() -> None:
         else:
             assert value.tolist() == [field.start] * (customers + 1)
         if field.per != "once":
-            assert value.dtype == np.dtype(str(field.kind))
+            assert value.dtype == np.dtype(str(field.entry_type))
 
 
 def test_what_an_instance_gives_never_changes() -> None:
     single = {field.name for field in FIELDS if field.per == "instance" and not isinstance(field.type, types.Array)}
     others = {
-        "customers", "capacity", "vehicle_cost", "rounding", "unit", "kind", "vehicles", "slack", "unserved_cost",
+        "customers", "capacity", "vehicle_cost", "rounding", "unit", "profile", "vehicles", "slack", "unserved_cost",
         "noise", "horizon", "detour", "lookup", "optional", "lost", "nowhere", "goods", "n_classes", "priced",
         "by_distance", "retypes", "same_hours", "scarce",
     }  # fmt: skip

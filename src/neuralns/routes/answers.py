@@ -68,7 +68,7 @@ def profile_of(facts: Mapping[str, int]) -> str:
 @cache
 def addresses_of(profile: str) -> Any:
     """Return the addresses of all answers of a profile, compiled when they are first needed."""
-    facts = {**PROFILES[profile], "kind": list(PROFILES).index(profile)}
+    facts = {**PROFILES[profile], "profile": list(PROFILES).index(profile)}
     state = state_type.knowing(f"neuralns.State of {profile}", facts)
     # What an instance has no shipments for is never asked, and need not be compiled.
     unused = {"best_of_shipment"} if PROFILES[profile].get("shipments") == 0 else set()

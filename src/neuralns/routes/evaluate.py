@@ -42,7 +42,7 @@ from neuralns.routes.rules.length import rows_of, start_of, vehicle_of
 from neuralns.routes.rules.load import lacks_room
 
 PLAIN = 0
-"""Value of ``State.kind``, the profile of rules (see `answers`), where nothing but load and length counts."""
+"""Value of ``State.profile`` (of rules, see `answers`) where nothing but load and length counts."""
 
 _BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
 _BEST_ON_ROUTES, _best_on_routes = ask("best_on_routes")

@@ -317,7 +317,7 @@ def best_on_route(state, customer, slot, bound, blink):
 @inlined
 def _on_any_route(state, customer, slot, bound, blink):
     """Return the same: built in where the rules are few, so that calls do not cost more than what they look for."""
-    if state.kind <= FEW_RULES:
+    if state.profile <= FEW_RULES:
         return _on_route(state, customer, slot, bound, blink)
     return _best_on_route(state.questions[_BEST_ON_ROUTE], (state, customer, slot, bound, blink))
 

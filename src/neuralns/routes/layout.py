@@ -30,7 +30,7 @@ class Field:
     ----------
     per
         What it has entries for.
-    kind
+    entry_type
         Type of an entry.
     dimensions
         Of the array that holds the entries.
@@ -44,7 +44,7 @@ class Field:
 
     name: str
     per: Extent
-    kind: Any = types.float64
+    entry_type: Any = types.float64
     dimensions: int = 1
     journalled: bool = False
     copied: bool = False
@@ -53,7 +53,7 @@ class Field:
     @property
     def type(self) -> Any:
         single = self.per == "once" or self.dimensions == 0
-        return self.kind if single else types.Array(self.kind, self.dimensions, "C")
+        return self.entry_type if single else types.Array(self.entry_type, self.dimensions, "C")
 
     @property
     def fixed(self) -> bool:
@@ -69,12 +69,12 @@ class Field:
 _index = types.uint32
 
 
-def _instance(name: str, kind: Any = types.float64, dimensions: int = 1) -> Field:
-    return Field(name, "instance", kind, dimensions)
+def _instance(name: str, entry_type: Any = types.float64, dimensions: int = 1) -> Field:
+    return Field(name, "instance", entry_type, dimensions)
 
 
-def _route(name: str, per: Extent, kind: Any = types.float64, start: float = 0) -> Field:
-    return Field(name, per, kind, journalled=True, copied=True, start=start)
+def _route(name: str, per: Extent, entry_type: Any = types.float64, start: float = 0) -> Field:
+    return Field(name, per, entry_type, journalled=True, copied=True, start=start)
 
 
 FIELDS = (
@@ -92,7 +92,7 @@ FIELDS = (
     _instance("neighbours", _index, 2),  # nearest customers of each node, nearest first
     _instance("granular", _index, 2),  # customers that go well beside each node, by distance and time, best first
     _instance("granular_distances", types.float32, 2),  # of them, where points say all; 0 × 0 elsewhere
-    _instance("kind", whole, 0),  # its profile of rules, see `questions`
+    _instance("profile", whole, 0),  # of rules, by its place in `answers.PROFILES`
     _instance("questions", types.int64),  # addresses of what answers for its rules
     _instance("vehicles", whole, 0),  # the most routes
     _instance("slack", number, 0),  # the most by which an insertion can lower the cost; infinite if not known
@@ -300,7 +300,7 @@ FIELDS = (
 )
 
 JOURNALLED = tuple(field for field in FIELDS if field.journalled)
-SAVED = tuple(Field(f"saved_{field.name}", field.per, field.kind) for field in JOURNALLED)
+SAVED = tuple(Field(f"saved_{field.name}", field.per, field.entry_type) for field in JOURNALLED)
 ALL_FIELDS = (*FIELDS, *SAVED)
 
 state_type = StructType(

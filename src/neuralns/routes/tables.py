@@ -126,7 +126,7 @@ def tables_of(instance: Instance) -> dict[str, Any]:
         "prize": np.array([charge, *(min(charge, instance.prize(node)) for node in range(1, nodes))]),
         "granular": granular,
         "granular_distances": granular_distances(instance, granular),
-        "kind": list(PROFILES).index(profile),
+        "profile": list(PROFILES).index(profile),
         "questions": addresses_of(profile),
         **facts,
         "vehicles": instance.customers + 1 if instance.vehicles is None else instance.vehicles,

@@ -152,7 +152,7 @@ def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, r
 @compiled
 def _on_time(state):
     """Return whether the routes that changed are feasible: a removal can make a route late if detours save time."""
-    if state.kind == PLAIN:
+    if state.profile == PLAIN:
         return True
     for index in range(state.n_saved_slots):
         if not is_on_time(state, state.saved_slot[index]):
