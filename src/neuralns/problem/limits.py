@@ -90,7 +90,7 @@ def find_unservable(instance: Instance) -> dict[int, str]:
     if instance.general:
         return _unservable_by_all(instance)
     reasons: dict[int, str] = {}
-    limit, late = load_limit(instance), lateness_allowed(instance)
+    limit, tolerance = load_limit(instance), lateness_allowed(instance)
     for customer in np.flatnonzero(instance.demands > limit).tolist():
         demand = instance.demands[customer]
         reasons[customer] = f"its demand {demand:.10g} is above the capacity {instance.capacity:.10g}"
@@ -104,13 +104,13 @@ def find_unservable(instance: Instance) -> dict[int, str]:
             out, back = _least_from_depot(matrix), _least_from_depot(matrix.T)
         begin = np.maximum(instance.earliest[0] + out, instance.earliest)
         done = begin + instance.services + back
-        for customer in np.flatnonzero(begin > instance.latest + late).tolist():
+        for customer in np.flatnonzero(begin > instance.latest + tolerance).tolist():
             reasons.setdefault(
                 customer,
                 f"its window ends at {instance.at(instance.latest[customer])}, and nobody can be there before "
                 f"{instance.at(begin[customer])}",
             )
-        for customer in np.flatnonzero(done[1:] > instance.latest[0] + late).tolist():
+        for customer in np.flatnonzero(done[1:] > instance.latest[0] + tolerance).tolist():
             reasons.setdefault(
                 customer + 1,
                 f"nobody who serves it is back before {instance.at(done[customer + 1])}, and the depot closes at "
@@ -118,7 +118,7 @@ def find_unservable(instance: Instance) -> dict[int, str]:
             )
         if instance.max_duration is not None:
             least = out + instance.services + back
-            for customer in np.flatnonzero(least > instance.max_duration + late).tolist():
+            for customer in np.flatnonzero(least > instance.max_duration + tolerance).tolist():
                 reasons.setdefault(
                     customer,
                     f"a route to it takes at least {least[customer]:.10g}, and may take {instance.max_duration:.10g}",
@@ -127,7 +127,7 @@ def find_unservable(instance: Instance) -> dict[int, str]:
         far = instance.legs(depot, nodes) + instance.legs(nodes, depot)
         if detours and instance.distances is not None:
             far = _least_from_depot(instance.distances) + _least_from_depot(instance.distances.T)
-        for customer in np.flatnonzero(far > instance.max_distance + late).tolist():
+        for customer in np.flatnonzero(far > instance.max_distance + tolerance).tolist():
             reasons.setdefault(
                 customer,
                 f"a route to it is at least {far[customer]:.10g} long, and may be {instance.max_distance:.10g}",
@@ -140,7 +140,7 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
     nodes = np.arange(instance.customers + 1)
     reasons: dict[int, str] = {}
     served = np.zeros(len(nodes), dtype=bool)
-    limits, late = load_limits(instance), lateness_allowed(instance)
+    limits, tolerance = load_limits(instance), lateness_allowed(instance)
     deliveries, pickups = instance.amounts
     ways: dict[tuple[int, int | None, bool, bool], npt.NDArray[np.float64]] = {}
 
@@ -175,25 +175,25 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
             leaves = min(
                 vehicle_type.shift[1], np.inf if vehicle_type.start is None else instance.latest[vehicle_type.start]
             )
-            for node in np.flatnonzero(np.broadcast_to(freed > leaves + late, len(nodes))).tolist():
+            for node in np.flatnonzero(np.broadcast_to(freed > leaves + tolerance, len(nodes))).tolist():
                 why.setdefault(node, f"{who} could leave only after {instance.at(leaves)}, when the depot has closed")
-            for node in np.flatnonzero(begin > instance.latest[nodes] + late).tolist():
+            for node in np.flatnonzero(begin > instance.latest[nodes] + tolerance).tolist():
                 why.setdefault(
                     node,
                     f"its window ends at {instance.at(instance.latest[node])}, and {who} cannot be there before "
                     f"{instance.at(begin[node])}",
                 )
-            for node in np.flatnonzero(done > last + late).tolist():
+            for node in np.flatnonzero(done > last + tolerance).tolist():
                 why.setdefault(
                     node, f"{who} that serve it are back at {instance.at(done[node])} at the earliest, too late"
                 )
             if vehicle_type.max_duration is not None:
                 least = out + instance.services[nodes] + back
-                for node in np.flatnonzero(least > vehicle_type.max_duration + late).tolist():
+                for node in np.flatnonzero(least > vehicle_type.max_duration + tolerance).tolist():
                     why.setdefault(node, f"a route to it takes {who} at least {least[node]:.10g}, too long")
         for delivery, (pickup, longest) in instance.longest_rides.items():
-            ride = _least_ride(instance, vehicle_type.profile, pickup, delivery, longest + late)
-            if ride > longest + late:
+            ride = _least_ride(instance, vehicle_type.profile, pickup, delivery, longest + tolerance)
+            if ride > longest + tolerance:
                 reason = f"the goods of its shipment ride at least {ride:.10g} in {who}, and may ride {longest:.10g}"
                 for node in (pickup, delivery):
                     why.setdefault(node, reason)
@@ -201,7 +201,7 @@ def _unservable_by_all(instance: Instance) -> dict[int, str]:
             far = way(vehicle_type.profile, vehicle_type.start, False, False) + way(
                 vehicle_type.profile, vehicle_type.end, True, False
             )
-            for node in np.flatnonzero(far > vehicle_type.max_distance + late).tolist():
+            for node in np.flatnonzero(far > vehicle_type.max_distance + tolerance).tolist():
                 why.setdefault(node, f"a route to it is at least {far[node]:.10g} long, too far for {who}")
         if vehicle_type.available == 0 or vehicle_type.max_stops == 0:
             why = {int(node): why.get(int(node), f"{who} serve nobody") for node in nodes}

@@ -106,13 +106,13 @@ def schedule(instance: Instance, route: Sequence[int], vehicle: int = 0) -> Sche
     legs = legs_of(instance, route, vehicle, time=True)
     windows = [ends[0], *(instance.windows_of(node) for node in route), ends[1]]
     service = [0.0, *instance.services[list(route)].tolist(), 0.0]
-    late = lateness_allowed(instance) if instance.openings else 0.0
-    early = _starts(float(begin), windows, legs, service, late)
+    tolerance = lateness_allowed(instance) if instance.openings else 0.0
+    early = _starts(float(begin), windows, legs, service, tolerance)
     put_off = early[-1]
     for position in range(len(windows) - 2, -1, -1):
         put_off = max(early[position], _last_opening(windows[position], put_off - legs[position] - service[position]))
     departure = put_off
-    starts = _starts(departure, windows, legs, service, late)
+    starts = _starts(departure, windows, legs, service, tolerance)
     rides = _rides(instance, route)
     if rides and (later := _with_short_rides(starts, windows, legs, service, rides, lateness_allowed(instance))):
         starts = later
@@ -136,12 +136,14 @@ def _starts(
     windows: Sequence[Sequence[tuple[float, float]]],
     legs: Sequence[float],
     service: Sequence[float],
-    late: float,
+    tolerance: float,
 ) -> list[float]:
     """Return the earliest starts of service after a departure: of the departure itself, the stops, and the return."""
     found = [departure]
     for position in range(1, len(windows)):
-        found.append(_next_opening(windows[position], found[-1] + service[position - 1] + legs[position - 1], late))
+        found.append(
+            _next_opening(windows[position], found[-1] + service[position - 1] + legs[position - 1], tolerance)
+        )
     return found
 
 
@@ -184,13 +186,13 @@ def _with_short_rides(
     return None
 
 
-def _next_opening(windows: Sequence[tuple[float, float]], time: float, late: float) -> float:
+def _next_opening(windows: Sequence[tuple[float, float]], time: float, tolerance: float) -> float:
     """Return when service can begin that may begin at a time or later; that time itself after the last window.
 
     A window that ends so little before that it is blamed on the rounding of sums is not missed.
     """
     for opens, closes in windows:
-        if time <= closes + late:
+        if time <= closes + tolerance:
             return max(opens, time)
     return time
 

@@ -113,9 +113,9 @@ def cost_of_sequence(state, count, vehicle):
     took = 0.0
     if state.timed != 0:
         release = time.release_of_sequence(state, count)
-        late = time.violation_of_sequence(state, count, vehicle, release)
-        if late > 0.0:
-            charges += state.late_price * late
+        lateness = time.violation_of_sequence(state, count, vehicle, release)
+        if lateness > 0.0:
+            charges += state.late_price * lateness
             if charges == np.inf:
                 return np.inf
         if state.measured != 0:
@@ -140,12 +140,12 @@ def renew(state, slot):
     state.dirty[slot] = 0
     vehicle = length.vehicle_of(state, slot)
     load.begin(state, slot)
-    late = over = 0.0
+    lateness = over = 0.0
     if (state.mixed != 0 or state.timed != 0) and state.size[slot] > 0:
         if state.late_price < np.inf:
-            late, over = _renew_stops(state, slot, vehicle, True)
+            lateness, over = _renew_stops(state, slot, vehicle, True)
         else:
-            late, over = _renew_stops(state, slot, vehicle, False)
+            lateness, over = _renew_stops(state, slot, vehicle, False)
     feasible = skills.keeps_route(state, slot, vehicle) and backhauls.keeps_route(state, slot)
     if state.rides != 0:
         feasible = feasible and shipments.keeps_rides_of_route(state, slot, vehicle)
@@ -159,12 +159,12 @@ def renew(state, slot):
         many = stops.violation(state, state.size[slot], vehicle)
         if many > 0.0:
             feasible, charges = False, charges + _part_of_cost(state.stops_price, many)
-    if late > 0.0:
-        feasible, charges = False, charges + _part_of_cost(state.late_price, late)
+    if lateness > 0.0:
+        feasible, charges = False, charges + _part_of_cost(state.late_price, lateness)
     if over > 0.0:
         feasible, charges = False, charges + _part_of_cost(state.duration_price, over)
     if state.soft != 0:
-        state.excess[slot], state.lateness[slot], state.charges[slot] = excess, late, charges
+        state.excess[slot], state.lateness[slot], state.charges[slot] = excess, lateness, charges
     state.legal[slot] = 1 if feasible else 0
 
 
@@ -178,13 +178,13 @@ def _renew_stops(state, slot, vehicle, soft):
         state.route_release[slot] = time.release_of(state, slot)
     release = state.route_release[slot]
     begin, travel = time.leaves(state, vehicle, release), 0.0
-    ready, lateness = begin, max(0.0, begin - state.shift_leaves[vehicle])
+    departure, lateness = begin, max(0.0, begin - state.shift_leaves[vehicle])
     stretch = duration.departing(state, vehicle, release)
     last, node, before = none, state.first[slot], length.start_of(state, vehicle, none)
     while node != 0:
         if state.timed != 0:
             travel = length.time(state, rows, before, node)
-            ready, lateness = time.extend_head(state, node, ready + travel, lateness, soft)
+            departure, lateness = time.extend_head(state, node, departure + travel, lateness, soft)
             if state.measured != 0:
                 stretch = duration.extend_head(state, node, travel, stretch)
         if state.mixed != 0:
@@ -193,13 +193,13 @@ def _renew_stops(state, slot, vehicle, soft):
     over = duration.finish(state, slot, vehicle, rows, last, stretch) if state.measured != 0 else 0.0
     end = length.end_of(state, vehicle, none)
     if soft and state.timed != 0:
-        lateness += max(0.0, ready + length.time(state, rows, last, end) - state.shift_closes[vehicle])
-    late, behind, stretch = state.shift_closes[vehicle], 0.0, duration.returning(state, vehicle)
+        lateness += max(0.0, departure + length.time(state, rows, last, end) - state.shift_closes[vehicle])
+    latest, behind, stretch = state.shift_closes[vehicle], 0.0, duration.returning(state, vehicle)
     node, next_node, after = last, end, none
     while node != 0:
         if state.timed != 0:
             travel = length.time(state, rows, node, next_node)
-            late, behind = time.extend_tail(state, node, late - travel - state.service[node], behind, soft)
+            latest, behind = time.extend_tail(state, node, latest - travel - state.service[node], behind, soft)
             if state.measured != 0:
                 stretch = duration.extend_tail(state, node, travel, stretch)
         if state.mixed != 0:

@@ -269,19 +269,19 @@ def total_violations(state):
     """Return by how much all routes together break each rule that may have a price: load, time, duration, distance,
     stops.
     """
-    load = late = longer = farther = more = 0.0
+    load = lateness = longer = farther = more = 0.0
     for index in range(state.n_active):
         slot = state.active[index]
         if state.size[slot] > 0:
             renew(state, slot)
             vehicle = vehicle_of(state, slot)
             load += state.excess[slot]
-            late += state.lateness[slot]
+            lateness += state.lateness[slot]
             if state.measured != 0:
                 longer += duration.violation(state, state.duration[slot], vehicle)
             farther += length.violation(state, state.length[slot], vehicle)
             more += stops.violation(state, state.size[slot], vehicle)
-    return load, late, longer, farther, more
+    return load, lateness, longer, farther, more
 
 
 @compiled

@@ -128,13 +128,13 @@ def beyond_distance(state, customer, slot, vehicle, rows, before, here, longer, 
             if gone > time.latest_at(state, vehicle, here):
                 return np.inf
         else:
-            gone, late = time.departure(state, customer, arrival)
-            late += max(0.0, gone + travel - time.latest_at(state, vehicle, here))
+            gone, lateness = time.departure(state, customer, arrival)
+            lateness += max(0.0, gone + travel - time.latest_at(state, vehicle, here))
             if before != 0:
-                late += state.head_lateness[before]
+                lateness += state.head_lateness[before]
             if here != 0:
-                late += state.tail_lateness[here]
-            cost += state.late_price * (late - state.lateness[slot])
+                lateness += state.tail_lateness[here]
+            cost += state.late_price * (lateness - state.lateness[slot])
     if state.backhauls != 0 and not backhauls.fits_between(state, customer, before, here):
         return np.inf
     if state.mixed != 0:
@@ -157,8 +157,8 @@ def _by_duration(state, customer, slot, vehicle, rows, before, here, longer, hea
         duration.stretch_of(state, customer),
     )
     travel = length.time(state, rows, customer, end_of(state, vehicle, here))
-    took, _, _, late = duration.join(found, travel, duration.tail(state, vehicle, here))
-    if late > 0.0 and state.late_price == np.inf:
+    took, _, _, lateness = duration.join(found, travel, duration.tail(state, vehicle, here))
+    if lateness > 0.0 and state.late_price == np.inf:
         return np.inf
     cost = state.per_duration[vehicle] * (took - state.duration[slot])
     over = duration.violation(state, took, vehicle)
@@ -200,7 +200,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
     distances, distances_to, durations, durations_to = (
         state.distances, state.distances_to, state.durations, state.durations_to,
     )  # fmt: skip
-    arc, successor, ready = state.arc, state.successor, state.earliest_departure
+    arc, successor, departures = state.arc, state.successor, state.earliest_departure
     saved, hard = saved_at_most(state, vehicle), state.late_price == np.inf
     # Adding nothing would take a third of the time where length is all that counts.
     has_more = state.limited != 0 or state.timed != 0 or state.backhauls != 0 or state.mixed != 0 or state.measured != 0
@@ -269,7 +269,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
             if state.measured != 0:
                 head = duration.join(head, travel, duration.stretch_of(state, here))
         elif state.timed != 0:
-            left = ready[here]
+            left = departures[here]
         if lookup == ONE_TABLE:
             to_leg = from_leg
         elif lookup == TABLES:

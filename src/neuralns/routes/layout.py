@@ -238,12 +238,12 @@ FIELDS = (
     Field("tail_lateness", "node"),
     # The route up to a node, and from it on: least duration, earliest and latest start for that, lateness.
     Field("head_time", "node"),
-    Field("head_early", "node"),
-    Field("head_late", "node"),
+    Field("head_earliest", "node"),
+    Field("head_latest", "node"),
     Field("head_warp", "node"),
     Field("tail_time", "node"),
-    Field("tail_early", "node"),
-    Field("tail_late", "node"),
+    Field("tail_earliest", "node"),
+    Field("tail_latest", "node"),
     Field("tail_warp", "node"),
     # The loads of a route and what else is derived of it .
     Field("start_load", "load", copied=True),  # of each slot, by kind of goods: when it leaves

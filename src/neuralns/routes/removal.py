@@ -51,10 +51,10 @@ def _removal_by_duration(state, node, other, slot, vehicle):
         before, after = state.predecessor[node], state.successor[node]
         tail_node, head_node = start_of(state, vehicle, before), end_of(state, vehicle, after)
         travel = length.time(state, rows_of(state, vehicle), tail_node, head_node)
-        took, _, _, late = duration.join(
+        took, _, _, lateness = duration.join(
             duration.head(state, slot, vehicle, before), travel, duration.tail(state, vehicle, after)
         )
-        if late > 0.0:
+        if lateness > 0.0:
             # By a detour less the rest can be late: it counts as it is.
             took = state.duration[slot]
         saved = state.per_distance[vehicle] * _shorter(state, slot, vehicle, node, node)

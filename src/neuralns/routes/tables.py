@@ -119,7 +119,7 @@ def tables_of(instance: Instance) -> dict[str, Any]:
     facts = facts_of(instance)
     profile = profile_of(facts)
     granular = granular_neighbours(instance, neighbours)
-    late = lateness_allowed(instance)
+    tolerance = lateness_allowed(instance)
     charge = unserved_cost(instance)
     return {
         **_fleet_fields(instance),
@@ -139,11 +139,11 @@ def tables_of(instance: Instance) -> dict[str, Any]:
         "durations_to": times_to,
         "lookup": _lookup(matrix, transposed, times, instance.timed),
         "earliest": np.ascontiguousarray(instance.earliest),
-        "latest": instance.latest + late / 2,
+        "latest": instance.latest + tolerance / 2,
         "service": instance.services.copy(),
         "horizon": horizon(instance, float(from_depot.mean())),
         "detour": most_time_saved(instance) if instance.timed else 0.0,
-        "noise": late / 4,
+        "noise": tolerance / 4,
         "customers": instance.customers,
         "capacity": load_limit(instance, LOAD_TOLERANCE / 2),
         "vehicle_cost": instance.vehicle_cost,
@@ -168,7 +168,7 @@ def _lookup(distances: Floats, transposed: Floats, times: Floats, timed: bool) -
 def _fleet_fields(instance: Instance) -> dict[str, Any]:
     """Return vehicle types, depots, and what customers ask of them."""
     vehicle_types, nodes = instance.types, len(instance.demands)
-    late = lateness_allowed(instance)
+    tolerance = lateness_allowed(instance)
     limits = load_limits(instance, LOAD_TOLERANCE / 2)
     classes, by_class = _classes(vehicle_types)
     begin = [by_class.index(next(vehicle for vehicle in by_class if classes[vehicle] == own)) for own in classes]
@@ -181,7 +181,7 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
     for each in instance.shipments or ():
         partner[each.pickup], partner[each.delivery] = each.delivery, each.pickup
         is_delivery[each.delivery] = 1
-        longest_ride[each.pickup] = _or_any(each.max_ride, late)
+        longest_ride[each.pickup] = _or_any(each.max_ride, tolerance)
         moved[each.pickup] += each.amount
         moved[each.delivery] -= each.amount
     brought = np.zeros_like(moved)
@@ -200,10 +200,10 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
         "start_node": np.array([nodes if each.start is None else each.start for each in vehicle_types], np.uint32),
         "end_node": np.array([nodes if each.end is None else each.end for each in vehicle_types], np.uint32),
         "shift_opens": np.array([opens for opens, _, _ in shifts]),
-        "shift_leaves": np.array([leaves + late / 2 for _, leaves, _ in shifts]),
-        "shift_closes": np.array([closes + late / 2 for _, _, closes in shifts]),
-        "most_distance": np.array([_or_any(each.max_distance, late) for each in vehicle_types]),
-        "most_duration": np.array([_or_any(each.max_duration, late) for each in vehicle_types]),
+        "shift_leaves": np.array([leaves + tolerance / 2 for _, leaves, _ in shifts]),
+        "shift_closes": np.array([closes + tolerance / 2 for _, _, closes in shifts]),
+        "most_distance": np.array([_or_any(each.max_distance, tolerance) for each in vehicle_types]),
+        "most_duration": np.array([_or_any(each.max_duration, tolerance) for each in vehicle_types]),
         "most_stops": np.array([UNLIMITED if each.max_stops is None else each.max_stops for each in vehicle_types]),
         "profile_rows": np.array([each.profile * (nodes + 1) for each in vehicle_types], np.uint32),
         "class_begin": np.array(begin),
@@ -220,7 +220,7 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
         "is_delivery": is_delivery,
         "role": _roles(instance),
         "release": _padded(instance.release, nodes),
-        **_openings(instance, late),
+        **_openings(instance, tolerance),
         "group": np.array([instance.group_of.get(node, -1) for node in range(nodes + 1)], np.int32),
         "group_required": np.array([is_owed(instance, group) for group in instance.groups or ()], np.uint8),
         "from_depots": from_depots(instance),
@@ -289,8 +289,8 @@ def _shift(instance: Instance, vehicle_type: VehicleType) -> tuple[float, float,
     return opens, leaves, closes
 
 
-def _or_any(limit: float | None, late: float) -> float:
-    return np.inf if limit is None else limit + late / 2
+def _or_any(limit: float | None, tolerance: float) -> float:
+    return np.inf if limit is None else limit + tolerance / 2
 
 
 def _allowed(instance: Instance) -> npt.NDArray[np.uint8]:
@@ -313,7 +313,7 @@ def _padded(values: Floats | None, nodes: int) -> Floats:
     return np.full(nodes + 1, -np.inf) if values is None else np.append(values, -np.inf)
 
 
-def _openings(instance: Instance, late: float) -> dict[str, Any]:
+def _openings(instance: Instance, tolerance: float) -> dict[str, Any]:
     """Return the windows of nodes that have several, in a row, and where each one's begin."""
     nodes = len(instance.demands)
     count, first = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64)
@@ -322,7 +322,7 @@ def _openings(instance: Instance, late: float) -> dict[str, Any]:
     for node, windows in (instance.openings or {}).items():
         count[node], first[node] = len(windows), len(opens)
         opens += [begin for begin, _ in windows]
-        closes += [end + late / 2 for _, end in windows]
+        closes += [end + tolerance / 2 for _, end in windows]
     return {"n_openings": count, "first_opening": first, "opens": np.array(opens), "closes": np.array(closes)}
 
 

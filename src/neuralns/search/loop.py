@@ -176,13 +176,13 @@ def _next_price(price, violation, first, change):
 @compiled
 def _renew_prices(state, prices, change):
     """Make violations dearer that the routes have, others cheaper: good solutions lie on the border."""
-    load, late, longer, farther, more = total_violations(state)
+    load, lateness, longer, farther, more = total_violations(state)
     state.load_price = _next_price(state.load_price, load, prices[0], change)
-    state.late_price = _next_price(state.late_price, late, prices[1], change)
+    state.late_price = _next_price(state.late_price, lateness, prices[1], change)
     state.duration_price = _next_price(state.duration_price, longer, prices[2], change)
     state.distance_price = _next_price(state.distance_price, farther, prices[3], change)
     state.stops_price = _next_price(state.stops_price, more, prices[4], change)
-    if load + late + longer + farther + more > 0.0:
+    if load + lateness + longer + farther + more > 0.0:
         recompute(state)
         state.status.current = state.cost
 

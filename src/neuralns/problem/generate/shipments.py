@@ -78,7 +78,7 @@ def _fit(stops: Stops, one: int, other: int, away: npt.NDArray[np.float64]) -> t
     early = max(stops.closes[first] - (shift - after - between), 0.0)
     stops.closes[first] -= early
     stops.opens[first] = max(stops.opens[first] - early, 0.0)
-    late = max(max(away[first], stops.opens[first]) + between - stops.closes[second], 0.0)
-    stops.closes[second] += late
-    stops.opens[second] += late
+    lateness = max(max(away[first], stops.opens[first]) + between - stops.closes[second], 0.0)
+    stops.closes[second] += lateness
+    stops.opens[second] += lateness
     return [first, second], float(shift)

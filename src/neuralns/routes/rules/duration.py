@@ -35,14 +35,14 @@ def returning(state, vehicle):
 @inlined
 def join(first, travel, second):
     """Return the stretch of one stretch and then another."""
-    duration, early, late, lateness = first
+    duration, earliest, latest, lateness = first
     behind = duration - lateness + travel
-    waits = max(0.0, second[1] - behind - late)
-    later = max(0.0, early + behind - second[2])
+    waits = max(0.0, second[1] - behind - latest)
+    later = max(0.0, earliest + behind - second[2])
     return (
         duration + travel + second[0] + waits,
-        max(second[1] - behind, early) - waits,
-        min(second[2] - behind, late) + later,
+        max(second[1] - behind, earliest) - waits,
+        min(second[2] - behind, latest) + later,
         lateness + second[3] + later,
     )
 
@@ -52,7 +52,7 @@ def head(state, slot, vehicle, node):
     """Return the stretch of a route up to a stop; of 0, the departure."""
     if node == 0:
         return departing(state, vehicle, state.route_release[slot])
-    return state.head_time[node], state.head_early[node], state.head_late[node], state.head_warp[node]
+    return state.head_time[node], state.head_earliest[node], state.head_latest[node], state.head_warp[node]
 
 
 @inlined
@@ -60,14 +60,14 @@ def tail(state, vehicle, node):
     """Return the stretch of a route from a stop on; of 0, the return."""
     if node == 0:
         return returning(state, vehicle)
-    return state.tail_time[node], state.tail_early[node], state.tail_late[node], state.tail_warp[node]
+    return state.tail_time[node], state.tail_earliest[node], state.tail_latest[node], state.tail_warp[node]
 
 
 @inlined
 def extend_head(state, node, travel, stretch):
     """Note the stretch up to a stop, which follows another one after a travel time; return it."""
     found = join(stretch, travel, stretch_of(state, node))
-    state.head_time[node], state.head_early[node], state.head_late[node], state.head_warp[node] = found
+    state.head_time[node], state.head_earliest[node], state.head_latest[node], state.head_warp[node] = found
     return found
 
 
@@ -75,7 +75,7 @@ def extend_head(state, node, travel, stretch):
 def extend_tail(state, node, travel, stretch):
     """Note the stretch from a stop on, which another one follows after a travel time; return it."""
     found = join(stretch_of(state, node), travel, stretch)
-    state.tail_time[node], state.tail_early[node], state.tail_late[node], state.tail_warp[node] = found
+    state.tail_time[node], state.tail_earliest[node], state.tail_latest[node], state.tail_warp[node] = found
     return found
 
 

@@ -85,26 +85,26 @@ def release_of(state, slot):
 def extend_head(state, node, arrival, lateness, soft):
     """Note the earliest departure from a stop after an arrival; return it, and the lateness so far."""
     if soft:
-        ready, late = departure(state, node, arrival)
-        lateness += late
+        departs, added = departure(state, node, arrival)
+        lateness += added
         state.head_lateness[node] = lateness
     else:
-        ready = start_of_service(state, node, arrival) + state.service[node]
-    state.earliest_departure[node] = ready
-    return ready, lateness
+        departs = start_of_service(state, node, arrival) + state.service[node]
+    state.earliest_departure[node] = departs
+    return departs, lateness
 
 
 @inlined
 def extend_tail(state, node, until, lateness, soft):
     """Note the latest start at a stop that must begin by a time for the rest; return it, and the lateness behind."""
-    late = last_start(state, node, until)
+    latest = last_start(state, node, until)
     if soft:
-        if late == -np.inf:
-            late = state.earliest[node]
-            lateness += late - until
+        if latest == -np.inf:
+            latest = state.earliest[node]
+            lateness += latest - until
         state.tail_lateness[node] = lateness
-    state.latest_start[node] = late
-    return late, lateness
+    state.latest_start[node] = latest
+    return latest, lateness
 
 
 @inlined
@@ -112,8 +112,8 @@ def violation_by_ends(state, slot, vehicle, rows, begin):
     """Return by how much a route that begins at a time is late at least, by the latest start of its first stop."""
     first = state.first[slot]
     arrival = begin + time(state, rows, start_of(state, vehicle, np.uint32(0)), first)
-    late = start_of_service(state, first, arrival) - state.latest_start[first] - state.noise
-    return max(0.0, late, begin - state.shift_leaves[vehicle])
+    lateness = start_of_service(state, first, arrival) - state.latest_start[first] - state.noise
+    return max(0.0, lateness, begin - state.shift_leaves[vehicle])
 
 
 @compiled
@@ -124,8 +124,8 @@ def violation_of_sequence(state, count, vehicle, release):
     total = max(0.0, now - state.shift_leaves[vehicle])
     for index in range(count):
         node = state.sequence[index]
-        now, late = departure(state, node, now + time(state, rows, before, node))
-        total += late
+        now, lateness = departure(state, node, now + time(state, rows, before, node))
+        total += lateness
         before = node
     back = now + time(state, rows, before, end_of(state, vehicle, np.uint32(0)))
     return total + max(0.0, back - state.shift_closes[vehicle])
