@@ -117,13 +117,13 @@ def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[st
     problems = [read(each) for each in instances]
     if not problems:
         return None
-    kinds, smallest = {variant_of(each) for each in problems}, min(each.customers for each in problems)
+    variants, smallest = {variant_of(each) for each in problems}, min(each.customers for each in problems)
 
     def least(controller: LearnedController) -> int:
         return int(controller.policy.card["for"]["customers"][0])
 
     same = [each for each in bundled_controllers() if each.portfolio.names == portfolio.names]
-    known = sorted((each for each in same if kinds <= set(each.policy.card["for"]["kinds"])), key=least)
+    known = sorted((each for each in same if variants <= set(each.policy.card["for"]["kinds"])), key=least)
     # The one that has seen the smallest instances serves where none has seen such small ones.
     fitting = [each for each in known if least(each) <= smallest] or known[:1]
     return fitting[-1] if fitting else None

@@ -110,14 +110,16 @@ _observe_signature = types.void(
 )  # fmt: skip
 
 
-def _observe(addresses, kind, nodes, globals_, allowed, mask, node_stride, global_stride, destroys, longs, low, high):
+def _observe(
+    addresses, feature_set, nodes, globals_, allowed, mask, node_stride, global_stride, destroys, longs, low, high
+):
     """Write what changes in the observations of the lanes from ``low`` to ``high`` − 1."""
     for lane in range(low, high):
         state = state_at(addresses[lane])
         phase = longs[lane, PHASE]
         if node_stride > 0:
-            write_dynamic(state, kind, nodes, lane * node_stride)
-        write_globals(state, kind, phase, globals_, lane * global_stride)
+            write_dynamic(state, feature_set, nodes, lane * node_stride)
+        write_globals(state, feature_set, phase, globals_, lane * global_stride)
         for action in range(mask.shape[1]):
             mask[lane, action] = allowed[lane, action] if (action >= destroys) == (phase == REPAIR) else 0
 

@@ -16,7 +16,7 @@ from neuralns.operators.portfolio import tables_type
 from neuralns.routes.edits import count_absence
 from neuralns.routes.evaluate import count_missing, recompute, total_violations
 from neuralns.routes.layout import state_type
-from neuralns.search.step import KINDS, STOPPING, step
+from neuralns.search.step import ACTIVITIES, STOPPING, step
 from neuralns.search.stopping import call_stops
 from neuralns.selection.selector import BEST, REJECTED, memory_at
 
@@ -200,7 +200,7 @@ def _run(state, tables, run, iterations):
         if status.best <= run.target or status.since_best >= run.patience:
             break
         for index in range(len(run.stops)):
-            status.running = STOPPING + KINDS * index
+            status.running = STOPPING + ACTIVITIES * index
             if run.stopped == 0 and call_stops(run.stops[index], (state,)):
                 run.stopped = index + 1
         if run.stopped != 0:

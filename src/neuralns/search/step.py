@@ -27,8 +27,8 @@ from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTE
 NOISE = 1e-11
 """A difference of costs below this share of them is the rounding of sums, not a change of the routes."""
 CHOOSING, DESTROYING, REPAIRING, ACCEPTING, UPDATING, STOPPING, IMPROVING = range(7)
-"""What ``status.running`` holds: which kind of function was called last, and ``KINDS`` times its index."""
-KINDS = 8
+"""What ``status.running`` holds: which activity was the last to call a function, and ``ACTIVITIES`` times its index."""
+ACTIVITIES = 8
 RECENT = 0.01
 """Weight of an iteration in the share of candidates accepted of late."""
 
@@ -36,7 +36,7 @@ RECENT = 0.01
 @inlined
 def begin_step(state, tables, destroy, quota):
     """Remove customers by a destroy operator; return a code of `contract`."""
-    state.status.running = DESTROYING + KINDS * destroy
+    state.status.running = DESTROYING + ACTIVITIES * destroy
     return begin_pair(state, tables, destroy, quota)
 
 
@@ -51,7 +51,7 @@ def end_step(state, tables, repair, accepts):
     state.status.threshold = draw_threshold(state, accepts)
     if np.isnan(state.status.threshold):
         return NO_THRESHOLD, REJECTED
-    state.status.running = REPAIRING + KINDS * repair
+    state.status.running = REPAIRING + ACTIVITIES * repair
     code = end_pair(state, tables, repair)
     if code != FINE:
         return code, REJECTED
@@ -79,7 +79,7 @@ def _improve(state, tables):
         if status.ran == 0:
             touch(state)
         before = state.cost
-        status.running = IMPROVING + KINDS * choice
+        status.running = IMPROVING + ACTIVITIES * choice
         code = apply_improve(state, tables, choice)
         if code != FINE:
             return code
@@ -130,21 +130,21 @@ def _decide(state, accepts):
 
 def chosen(code: int, choice: int, status: Any) -> int:
     """Return which operator broke its contract: the one chosen, or the improve operator that was called last."""
-    return int(status.running) // KINDS if code >= WRONG_IMPROVE else choice
+    return int(status.running) // ACTIVITIES if code >= WRONG_IMPROVE else choice
 
 
 def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, rules: Sequence[Any] = ()) -> str:
     """Return which function ``status.running`` means, as sentences name it: ``operator 'mine'``."""
-    index, kind = divmod(running, KINDS)
-    if kind == DESTROYING:
+    index, activity = divmod(running, ACTIVITIES)
+    if activity == DESTROYING:
         return f"operator {portfolio.destroys[index].name!r}"
-    if kind == REPAIRING:
+    if activity == REPAIRING:
         return f"operator {portfolio.repairs[index].name!r}"
-    if kind == IMPROVING:
+    if activity == IMPROVING:
         return f"operator {portfolio.improves[index].name!r}"
-    if kind == ACCEPTING:
+    if activity == ACCEPTING:
         return f"acceptance rule {type(acceptance).__name__!r}"
-    if kind == STOPPING:
+    if activity == STOPPING:
         return f"stopping rule {rules[index].name!r}"
     return f"selector {selector!r}"
 

@@ -273,9 +273,9 @@ def _times(state, before, node, left):
 
 
 @compiled
-def _lengths(state, kind):
+def _lengths(state, feature_set):
     """Return what lengths of arcs and what those of routes are divided by."""
-    if kind != _RELATIVE:
+    if feature_set != _RELATIVE:
         return state.unit, 8.0 * state.unit
     total = 0.0
     for index in range(state.n_active):
@@ -330,10 +330,10 @@ def _moves(state, slot, unit):
 
 
 @compiled
-def write_static(state, kind, out, base):
+def write_static(state, feature_set, out, base):
     """Write the node features that never change, node 0 at ``out[base]``."""
     nodes = state.customers + 1
-    if kind == _PAPER:
+    if feature_set == _PAPER:
         most_x = most_y = most_demand = most_depot = 1e-300
         for node in range(nodes):
             most_x, most_y = max(most_x, abs(state.x[node])), max(most_y, abs(state.y[node]))
@@ -345,32 +345,32 @@ def write_static(state, kind, out, base):
             out[place + 1] = state.y[node] / most_y
             out[place + 2] = state.demand[node] / most_demand
             out[place + 3] = distance(state, 0, node) / most_depot
-    elif kind != _RELATIVE:
-        width = _WINDOWS_WIDTH if kind == _WINDOWS else _RICH_WIDTH
+    elif feature_set != _RELATIVE:
+        width = _WINDOWS_WIDTH if feature_set == _WINDOWS else _RICH_WIDTH
         for node in range(nodes):
             place = base + node * width
             out[place] = (state.x[node] - state.x[0]) / state.unit
             out[place + 1] = (state.y[node] - state.y[0]) / state.unit
             out[place + 2] = state.demand[node] / state.capacity
             out[place + 3] = distance(state, 0, node) / state.unit
-            if kind == _WINDOWS:
+            if feature_set == _WINDOWS:
                 out[place + _OPENS] = _opens(state, node)
                 out[place + _CLOSES] = _closes(state, node)
                 out[place + _SERVICE] = _share(state, state.service[node])
 
 
 @compiled
-def write_dynamic(state, kind, out, base):
+def write_dynamic(state, feature_set, out, base):
     """Write the node features that change with the routes, node 0 at ``out[base]``."""
-    if kind == _PAPER:
+    if feature_set == _PAPER:
         tours = state.n_routes / 5.0
         for node in range(state.customers + 1):
             place = base + node * _PAPER_WIDTH
             out[place + 4] = 1.0 if node == 0 or state.route[node] >= 0 else 0.0
             out[place + 5] = tours
         return
-    width = _WINDOWS_WIDTH if kind == _WINDOWS else _RICH_WIDTH
-    if kind == _RELATIVE:
+    width = _WINDOWS_WIDTH if feature_set == _WINDOWS else _RICH_WIDTH
+    if feature_set == _RELATIVE:
         width, base = _RELATIVE_WIDTH, base - _ROUTED
     _clear(out, base, width)
     out[base + _ROUTED] = 1.0
@@ -381,7 +381,7 @@ def write_dynamic(state, kind, out, base):
     else:
         for index in range(state.n_removed):
             _clear(out, base + np.int64(state.removed[index]) * width, width)
-    unit, long = _lengths(state, kind)
+    unit, long = _lengths(state, feature_set)
     per_unit, per_length = 1.0 / unit, 1.0 / long
     keeps, per_cost = state.history.shape[0] > 0, 1.0 / max(state.status.start, 1e-300)
     for index in range(state.n_active):
@@ -414,7 +414,7 @@ def write_dynamic(state, kind, out, base):
                 out[place + _HISTORY] = 0.0
             before, node, arriving = node, after, leaving
             rank += 1
-        if kind == _WINDOWS:
+        if feature_set == _WINDOWS:
             _write_times(state, slot, out, base)
 
 
@@ -442,13 +442,13 @@ def _write_times(state, slot, out, base):
 
 
 @compiled
-def write_globals(state, kind, phase, out, base):
+def write_globals(state, feature_set, phase, out, base):
     """Write the features of the whole solution from ``out[base]`` on."""
     out[base + G_PHASE] = phase
     out[base + G_BUDGET] = state.status.left
-    if kind == _PAPER:
+    if feature_set == _PAPER:
         return
-    routes, quota, (arc, unit) = state.n_routes, np.float64(max(state.status.quota, 1)), _lengths(state, kind)
+    routes, quota, (arc, unit) = state.n_routes, np.float64(max(state.status.quota, 1)), _lengths(state, feature_set)
     smallest, second, largest, smallest_slot, shortest_slot = np.inf, np.inf, 0.0, np.uint32(0), np.uint32(0)
     shortest, longest, total, squares = np.inf, 0.0, 0.0, 0.0
     least_load, most_load, total_load, square_load, fitting = np.inf, 0.0, 0.0, 0.0, 0.0
@@ -477,7 +477,7 @@ def write_globals(state, kind, phase, out, base):
     count = np.float64(max(routes, 1))
     mean, mean_load = total / count, total_load / count
     out[base + G_COST] = state.cost / max(state.status.start, 1e-300)
-    out[base + G_ROUTES] = routes / (routes + 4.0) if kind == _RELATIVE else routes / np.sqrt(state.customers)
+    out[base + G_ROUTES] = routes / (routes + 4.0) if feature_set == _RELATIVE else routes / np.sqrt(state.customers)
     out[base + G_QUOTA] = quota / state.customers
     out[base + G_REMOVED] = state.n_removed / quota
     out[base + G_VEHICLES] = state.vehicle_cost * routes / max(state.cost, 1e-300)
@@ -530,9 +530,9 @@ def write_globals(state, kind, phase, out, base):
         out[base + G_SHORTEST_MOVE] = out[base + G_SMALLEST_MOVE] = _MOST_MOVE
     out[base + G_GAINED] = state.status.gain / max(state.status.start, 1e-300)
     out[base + G_STALLED] = state.status.since_gain / (state.status.since_gain + 2.0)
-    if kind == _WINDOWS:
+    if feature_set == _WINDOWS:
         _write_global_times(state, quota, out, base)
-    elif kind == _BY_ROUTE:
+    elif feature_set == _BY_ROUTE:
         _write_routes(state, quota, shortest_slot, out, base + G_ROUTE)
 
 

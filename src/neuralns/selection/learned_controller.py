@@ -101,10 +101,12 @@ class LearnedController(Controller):
         meant = self.policy.card.get("for")
         if meant is None:
             return []
-        kind, kinds, (least, most) = variant_of(instance), meant["kinds"], meant["customers"]
+        variant, variants, (least, most) = variant_of(instance), meant["kinds"], meant["customers"]
         found = []
-        if kind not in kinds:
-            found.append(f"it was trained on other kinds of instances ({', '.join(kinds)}) than this one ({kind})")
+        if variant not in variants:
+            found.append(
+                f"it was trained on other kinds of instances ({', '.join(variants)}) than this one ({variant})"
+            )
         if not least / LARGER <= instance.customers <= LARGER * most:
             sizes = f"{least}" if least == most else f"{least} to {most}"
             found.append(f"it was trained on {sizes} customers, this instance has {instance.customers}")
