@@ -297,9 +297,9 @@ def parts(seconds: float) -> None:
             if not isinstance(controller, LearnedController):
                 continue
             steered += 1
-            traits = instance_features_of(instance, initial_solution(instance, "savings"), seconds)
-            straight, square = controller.response.effects(traits).reshape(2, -1)
-            best = controller.response.best_row(np.zeros(len(kinds)), traits) / spread_of(controller.dials)
+            features = instance_features_of(instance, initial_solution(instance, "savings"), seconds)
+            straight, square = controller.response.effects(features).reshape(2, -1)
+            best = controller.response.best_row(np.zeros(len(kinds)), features) / spread_of(controller.dials)
             for name, gain in zip(kinds, -(straight * best + square * best**2), strict=True):
                 found[name] += gain
         means = [each / max(1, steered) for each in (*found.values(), sum(found.values()))]

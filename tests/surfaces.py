@@ -10,21 +10,30 @@ from neuralns.selection.response import Response, centre_of, spread_of
 
 DIALS = Dials(portfolio_named("string,shaw,blinks,2-opt-star:share=0.1"))
 WIDTH = len(DIALS.names)
-TRAITS, SIGNS = 2, 3
+INSTANCE_FEATURES, SEARCH_FEATURES = 2, 3
 CENTRE = centre_of(DIALS, None)
 
 
-def surface(straight: dict[str, float], traits: dict[str, float], signs: dict[str, float]) -> Response:
-    """A surface whose squares count 1: straight effects of dials, how they grow with the first trait and last sign."""
-    factors, later = np.zeros((2 * WIDTH, 1 + TRAITS)), np.zeros((2, 2 * WIDTH, SIGNS))
+def surface(
+    straight: dict[str, float], instance_features: dict[str, float], search_features: dict[str, float]
+) -> Response:
+    """A surface whose squares count 1: straight effects of dials, how they grow with the first instance feature and the
+    last search feature.
+    """
+    factors, later = np.zeros((2 * WIDTH, 1 + INSTANCE_FEATURES)), np.zeros((2, 2 * WIDTH, SEARCH_FEATURES))
     factors[WIDTH:, 0] = 1.0
     for name, value in straight.items():
         factors[DIALS.names.index(name), 0] = value
-    for name, value in traits.items():
+    for name, value in instance_features.items():
         factors[DIALS.names.index(name), 1] = value
-    for name, value in signs.items():
+    for name, value in search_features.items():
         later[1, DIALS.names.index(name), -1] = value
-    means = np.zeros(TRAITS), np.ones(TRAITS), np.zeros((2, SIGNS)), np.ones((2, SIGNS))
+    means = (
+        np.zeros(INSTANCE_FEATURES),
+        np.ones(INSTANCE_FEATURES),
+        np.zeros((2, SEARCH_FEATURES)),
+        np.ones((2, SEARCH_FEATURES)),
+    )
     return Response(DIALS, factors, later, *means)
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from concurrent.futures import Future
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,10 +35,10 @@ from neuralns.experiments.controllers import (
 from neuralns.experiments.executors import LostProcessError
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.dials import Dials
-from neuralns.selection.instance_features import NAMES
+from neuralns.selection.instance_features import INSTANCE_FEATURES
 from neuralns.selection.learned_controller import TENSORS, LearnedController
-from neuralns.selection.response import FURTHER, REACH, Response, centre_of, spread_of
-from neuralns.selection.search_features import SIGNS
+from neuralns.selection.response import MOST_SPREADS, MOST_SPREADS_FROM_PRIOR, Response, centre_of, spread_of
+from neuralns.selection.search_features import SEARCH_FEATURES
 from neuralns.selection.staged import STAGES
 
 PORTFOLIO = portfolio_named("string,random-node,blinks,2-opt-star:share=0.5")
@@ -95,15 +95,16 @@ def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
     assert DIALS.like(portfolio_named("plain")) is None
     assert plain.centre == plain.rows[0][0] == [0.0] * WIDTH
     assert np.shape(plain.rows) == (SETTINGS, len(STAGES), WIDTH)
-    assert np.shape(plain.signs) == (SETTINGS, len(STAGES), len(SIGNS))
-    assert (plain.kind, plain.customers, len(plain.traits)) == ("plain", 21, len(NAMES))
+    assert np.shape(plain.search_features) == (SETTINGS, len(STAGES), len(SEARCH_FEATURES))
+    assert (plain.variant, plain.customers, len(plain.instance_features)) == ("plain", 21, len(INSTANCE_FEATURES))
+    assert Group.of_row(plain.row) == plain
     known = read("E-n22-k4").best_known
     assert known is not None
     assert all(cost is not None and cost >= known for cost in (plain.default, *plain.costs))
     # A surface of any kind will do, one that likes some settings better than others.
     fitted, _ = fit(DIALS, [plain, replace(plain, number=6)])
     rng = np.random.default_rng(1)
-    surface = {name: np.abs(rng.normal(size=np.shape(getattr(fitted, name)))) + 0.1 for name in TENSORS}
+    surface = {name: np.abs(rng.normal(size=np.shape(getattr(fitted, name)))) + 0.1 for name in TENSORS.values()}
     response = Response(DIALS, **surface)
     tried = play_group(7, source, 0.05, PORTFOLIO.names, surface, seed=1)
     assert tried.tried
@@ -111,8 +112,8 @@ def test_a_group_has_runs_of_the_default_of_the_best_and_of_others() -> None:
     assert np.any(tried.rows[0][0] != centre)
     for stage in range(len(STAGES)):
         # On a busy machine a short run may be over before it is asked in a later stage: then what was set holds.
-        asked = stage == 0 or any(tried.signs[0][stage])
-        best = response.best_row(centre, tried.traits, stage, tried.signs[0][stage]).tolist()
+        asked = stage == 0 or any(tried.search_features[0][stage])
+        best = response.best_row(centre, tried.instance_features, stage, tried.search_features[0][stage]).tolist()
         assert tried.rows[0][stage] == (best if asked else tried.rows[0][stage - 1])
 
 
@@ -138,7 +139,7 @@ def trained(tmp_path: Path, minutes: float = 0.02, **options: Any) -> Any:
 
 
 def logged(path: Path) -> list[Group]:
-    return [Group(**row) for row in log_of(path, PORTFOLIO, 0.01, 0, "").rows]
+    return [Group.of_row(row) for row in log_of(path, PORTFOLIO, 0.01, 0, "").rows]
 
 
 def test_a_training_fits_plays_and_keeps_all_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,7 +177,11 @@ def test_a_training_begins_from_another_controller(tmp_path: Path, monkeypatch: 
     assert given[0]["factors"] == pytest.approx(first.policy.tensors["factors"])
     assert all(row["tried"] for row in log_of(tmp_path / "log", PORTFOLIO, 0.01, 0, "", first).rows)
     assert policy.tensors["traits_mean"] == pytest.approx(first.policy.tensors["traits_mean"])
-    assert (first.policy.card["reach"], policy.card["reach"], given[0]["reach"]) == (REACH, FURTHER, FURTHER)
+    assert (first.policy.card["reach"], policy.card["reach"], given[0]["most_spreads"]) == (
+        MOST_SPREADS,
+        MOST_SPREADS_FROM_PRIOR,
+        MOST_SPREADS_FROM_PRIOR,
+    )
 
 
 def test_a_training_goes_on_from_its_log(tmp_path: Path) -> None:
@@ -225,9 +230,11 @@ def test_a_process_that_is_killed_costs_its_group_alone(tmp_path: Path) -> None:
 def group(number: int, default: float | None, costs: list[float | None], tried: bool = True) -> Group:
     rng = np.random.default_rng(number)
     rows = rng.normal(0, 1, (len(costs), len(STAGES), WIDTH)).tolist()
-    signs = rng.normal(0, 1, (len(costs), len(STAGES), len(SIGNS))).tolist()
-    traits = rng.normal(0, 1, len(NAMES)).tolist()
-    return Group(number, "made up", 50, 1.0, traits, [0.0] * WIDTH, default, tried, rows, signs, costs)
+    search_features = rng.normal(0, 1, (len(costs), len(STAGES), len(SEARCH_FEATURES))).tolist()
+    instance_features = rng.normal(0, 1, len(INSTANCE_FEATURES)).tolist()
+    return Group(
+        number, "made up", 50, 1.0, instance_features, [0.0] * WIDTH, default, tried, rows, search_features, costs
+    )
 
 
 def test_gains_are_those_of_groups_that_the_surface_was_tried_on() -> None:
@@ -255,7 +262,7 @@ def test_runs_that_leave_customers_out_teach_nothing() -> None:
             replace(
                 each,
                 rows=[*each.rows, each.rows[0]],
-                signs=[*each.signs, each.signs[0]],
+                search_features=[*each.search_features, each.search_features[0]],
                 costs=[*each.costs, None],
             )
             for each in groups
@@ -287,7 +294,10 @@ def test_a_line_of_a_log_with_any_odd_value_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "log"
     head, first, *_ = path.read_text().splitlines()
     entry = json.loads(first)
-    assert set(entry) == {field.name for field in fields(Group)}
+    assert list(entry) == [
+        "number", "kind", "customers", "seconds", "traits", "centre", "default", "tried", "rows", "signs", "costs",
+        "instance",
+    ]  # fmt: skip
     for name, value in entry.items():
         odd: list[Any] = [{}, 3, None] if isinstance(value, str) else [{}, "x", math.nan]
         if name == "costs":

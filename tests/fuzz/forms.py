@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,8 @@ from neuralns.problem.formats.vroom import read_vroom
 from neuralns.problem.formats.vroom_output import vroom_answer_text
 from neuralns.problem.solution import Solution
 from neuralns.selection.dials import Dials
-from neuralns.selection.instance_features import NAMES
-from neuralns.selection.search_features import SIGNS
+from neuralns.selection.instance_features import INSTANCE_FEATURES
+from neuralns.selection.search_features import SEARCH_FEATURES
 from neuralns.selection.staged import STAGES
 
 PLAIN_STOPS = """name;x;y;demand;vehicles;capacity
@@ -167,11 +166,10 @@ def controller_log(path: Path) -> Store[Any]:
 def controller_row() -> dict[str, Any]:
     """A row of that journal."""
     width = len(Dials(PORTFOLIO).names)
-    rows, signs = np.zeros((1, len(STAGES), width)), np.zeros((1, len(STAGES), len(SIGNS)))
-    group = Group(
-        0, "vrptw", 100, 1.0, [0.5] * len(NAMES), [0.0] * width, 10.0, False, rows.tolist(), signs.tolist(), [9.5]
-    )
-    return asdict(group)
+    rows, search_features = np.zeros((1, len(STAGES), width)), np.zeros((1, len(STAGES), len(SEARCH_FEATURES)))
+    features, searched = [0.5] * len(INSTANCE_FEATURES), search_features.tolist()
+    centre = [0.0] * width
+    return Group(0, "vrptw", 100, 1.0, features, centre, 10.0, False, rows.tolist(), searched, [9.5]).row
 
 
 def _controller_text() -> str:

@@ -13,11 +13,11 @@ from neuralns import InputError, InputWarning, MaxIterations, read
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.problem.generate.variants import generate_of
 from neuralns.selection.dials import Dials
-from neuralns.selection.instance_features import NAMES
+from neuralns.selection.instance_features import INSTANCE_FEATURES
 from neuralns.selection.learned_controller import LearnedController
 from neuralns.selection.policy_file import Policy, write_policy
-from neuralns.selection.response import REACH
-from neuralns.selection.search_features import SIGNS
+from neuralns.selection.response import MOST_SPREADS
+from neuralns.selection.search_features import SEARCH_FEATURES
 from neuralns.selection.staged import STAGES
 
 PORTFOLIO = portfolio_named("string,random-node,greedy,regret-2,2-opt-star:share=0.5")
@@ -27,10 +27,10 @@ TERMS = 2 * len(Dials(PORTFOLIO).names)
 def policy(factors: Any = None, **card: Any) -> Policy:
     """A policy that takes to string on small instances, to random-node on large ones; in the end to regret."""
     if factors is None:
-        factors = np.zeros((TERMS, 1 + len(NAMES)))
-        factors[0, 1 + NAMES.index("customers")] = 9.0
-    signs = np.zeros((2, TERMS, len(SIGNS)))
-    signs[1, 2, SIGNS.index("fall")] = -9.0
+        factors = np.zeros((TERMS, 1 + len(INSTANCE_FEATURES)))
+        factors[0, 1 + INSTANCE_FEATURES.index("customers")] = 9.0
+    search_features = np.zeros((2, TERMS, len(SEARCH_FEATURES)))
+    search_features[1, 2, SEARCH_FEATURES.index("fall")] = -9.0
     content: dict[str, Any] = {
         "network": "controller",
         "operators": {
@@ -38,13 +38,14 @@ def policy(factors: Any = None, **card: Any) -> Policy:
             "repair": ["greedy", "regret-2"],
             "improve": ["2-opt-star:share=0.5"],
         },
-        "traits": list(NAMES),
-        "signs": list(SIGNS),
+        "traits": list(INSTANCE_FEATURES),
+        "signs": list(SEARCH_FEATURES),
         "stages": list(STAGES),
     }
     numbers = {
-        "factors": factors, "signs": signs, "traits_mean": np.zeros(len(NAMES)), "traits_spread": np.ones(len(NAMES)),
-        "signs_mean": np.zeros((2, len(SIGNS))), "signs_spread": np.ones((2, len(SIGNS))),
+        "factors": factors, "signs": search_features,
+        "traits_mean": np.zeros(len(INSTANCE_FEATURES)), "traits_spread": np.ones(len(INSTANCE_FEATURES)),
+        "signs_mean": np.zeros((2, len(SEARCH_FEATURES))), "signs_spread": np.ones((2, len(SEARCH_FEATURES))),
     }  # fmt: skip
     return Policy(content | card, {name: np.asarray(value, np.float32) for name, value in numbers.items()})
 
@@ -100,8 +101,8 @@ def test_it_names_the_instances_that_it_was_trained_on() -> None:
 
 
 def test_it_reaches_as_far_as_its_card_says() -> None:
-    assert LearnedController(policy()).response.reach == REACH
-    assert LearnedController(policy(reach=2)).response.reach == 2
+    assert LearnedController(policy()).response.most_spreads == MOST_SPREADS
+    assert LearnedController(policy(reach=2)).response.most_spreads == 2
 
 
 MEANT: dict[str, Any] = {"kinds": ["windows", "plain"], "customers": [50, 100], "seconds_per_customer": [0.01, 0.1]}
@@ -138,8 +139,11 @@ def test_a_search_says_what_is_in_doubt() -> None:
     ("wrong", "sentence"),
     [
         (policy(np.zeros((3, 3))), "the numbers 'factors' are not 18 × 19 finite ones"),
-        (policy(np.full((TERMS, 1 + len(NAMES)), np.nan)), "the numbers 'factors' are not 18 × 19 finite ones"),
-        (policy(traits=["other"]), "was trained with other traits than this version has"),
+        (
+            policy(np.full((TERMS, 1 + len(INSTANCE_FEATURES)), np.nan)),
+            "the numbers 'factors' are not 18 × 19 finite ones",
+        ),
+        (policy(traits=["other"]), "was trained with other instance features than this version has"),
         (Policy(policy().card, {}), "the numbers 'factors' are not"),
         (policy(reach=5), "reach 5 must be a number above 0, up to 3."),
         (policy(reach=True), "reach True must be a number above 0, up to 3."),

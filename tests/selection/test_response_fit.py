@@ -10,9 +10,9 @@ import pytest
 from neuralns.selection.response import Response
 from neuralns.selection.response_fit import Runs, fit_response
 from neuralns.selection.staged import LENGTHS
-from surfaces import DIALS, SIGNS, TRAITS, WIDTH, surface
+from surfaces import DIALS, INSTANCE_FEATURES, SEARCH_FEATURES, WIDTH, surface
 
-MEANS = ("traits_mean", "traits_spread", "signs_mean", "signs_spread")
+MEANS = ("instance_mean", "instance_spread", "search_mean", "search_spread")
 
 
 def runs_of(true: Response, groups: int, noise: float, seed: int = 5) -> Runs:
@@ -20,16 +20,16 @@ def runs_of(true: Response, groups: int, noise: float, seed: int = 5) -> Runs:
     rng = np.random.default_rng(seed)
     each = np.repeat(np.arange(groups), 6)
     values = rng.normal(0, 1, (len(each), len(LENGTHS), WIDTH))
-    traits = rng.normal(0, 1, (groups, TRAITS))[each]
-    signs = rng.normal(0, 1, (len(each), len(LENGTHS) - 1, SIGNS))
+    instance_features = rng.normal(0, 1, (groups, INSTANCE_FEATURES))[each]
+    search_features = rng.normal(0, 1, (len(each), len(LENGTHS) - 1, SEARCH_FEATURES))
     percent = rng.normal(0, noise, len(each))
     for run in range(len(each)):
         for stage, length in enumerate(LENGTHS):
-            effects = true.effects(traits[run], stage, signs[run, stage - 1] if stage else None)
+            effects = true.effects(instance_features[run], stage, search_features[run, stage - 1] if stage else None)
             value = values[run, stage]
             percent[run] += length * effects @ np.concatenate([value, value**2])
     level = rng.uniform(100, 1000, groups)[each]
-    return Runs(values, traits, signs, level * np.exp(percent / 100), each)
+    return Runs(values, instance_features, search_features, level * np.exp(percent / 100), each)
 
 
 def test_a_fit_finds_the_surface_that_runs_came_from() -> None:
@@ -59,12 +59,12 @@ def test_a_fit_from_a_prior_keeps_what_few_runs_cannot_tell_and_learns_what_they
 
     kept, _ = fit_response(DIALS, few, prior=true)
     assert error(kept) < 0.5 * error(fit_response(DIALS, few)[0])
-    wrong = replace(true, factors=true.factors.copy(), reach=2.5)
+    wrong = replace(true, factors=true.factors.copy(), most_spreads=2.5)
     wrong.factors[DIALS.names.index("shaw"), 0] = -0.6
     learned, _ = fit_response(DIALS, runs_of(true, 300, 0.1), prior=wrong)
     assert error(learned) < 0.2 * error(wrong)
     assert all(np.array_equal(getattr(learned, name), getattr(true, name)) for name in MEANS)
-    assert learned.reach == 2.5
+    assert learned.most_spreads == 2.5
 
 
 def test_groups_of_one_instance_are_left_out_together() -> None:

@@ -1,4 +1,4 @@
-"""Signs of a search: what a controller reads from what it is told."""
+"""Search features: what a controller reads from what it is told."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import neuralns
 from neuralns import MaxIterations, read
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.controller import Controller, Setting, View
-from neuralns.selection.search_features import FURTHEST, SIGNS, Signs
+from neuralns.selection.search_features import FURTHEST, SEARCH_FEATURES, SearchFeatures
 
 PORTFOLIO = portfolio_named("string,string:longest=40,blinks,blinks:near=40")
 
@@ -28,19 +28,19 @@ def view(**given: Any) -> View:
     return View(**values | given)
 
 
-def read_signs(*views: View) -> dict[str, float]:
-    signs = Signs()
+def read_features(*views: View) -> dict[str, float]:
+    search_features = SearchFeatures()
     for each in views:
-        signs.observe(each)
-    return dict(zip(SIGNS, signs.read(views[-1]).tolist(), strict=True))
+        search_features.observe(each)
+    return dict(zip(SEARCH_FEATURES, search_features.read(views[-1]).tolist(), strict=True))
 
 
 def test_nothing_is_seen_before_the_first_iteration() -> None:
-    assert not Signs().read(view()).any()
+    assert not SearchFeatures().read(view()).any()
 
 
-def test_signs_are_ratios() -> None:
-    found = read_signs(view())
+def test_search_features_are_ratios() -> None:
+    found = read_features(view())
     assert found["fall"] == pytest.approx(100 * np.log(100 / 110))
     assert found["height"] == pytest.approx(100 * np.log(1.02))
     assert found["acceptance"] == 0.2
@@ -54,44 +54,46 @@ def test_signs_are_ratios() -> None:
 
 def test_operators_are_told_apart_by_their_gain_per_second() -> None:
     gains = np.array([[1.0, 1.0], [3.0, 3.0]])
-    assert read_signs(view(gains=gains))["long strings"] == pytest.approx(np.log(1.5))
-    assert read_signs(view(gains=gains.T))["near repairs"] == pytest.approx(np.log(1.5))
-    assert read_signs(view(seconds=np.array([[1.0, 1.0], [1e-6, 1e-6]])))["long strings"] <= FURTHEST
+    assert read_features(view(gains=gains))["long strings"] == pytest.approx(np.log(1.5))
+    assert read_features(view(gains=gains.T))["near repairs"] == pytest.approx(np.log(1.5))
+    assert read_features(view(seconds=np.array([[1.0, 1.0], [1e-6, 1e-6]])))["long strings"] <= FURTHEST
 
 
 def test_what_was_told_before_counts() -> None:
     first, second = view(accepted=np.zeros((2, 2))), view()
-    assert read_signs(first, second)["acceptance"] == 0.1
+    assert read_features(first, second)["acceptance"] == 0.1
 
 
-def test_signs_do_not_depend_on_the_unit_of_cost() -> None:
+def test_search_features_do_not_depend_on_the_unit_of_cost() -> None:
     one = view()
     scaled: dict[str, Any] = {
         name: 7.0 * np.asarray(getattr(one, name)) for name in ("start", "current", "best", "temperature", "gains")
     }
-    assert list(read_signs(replace(one, **scaled)).values()) == pytest.approx(list(read_signs(one).values()), abs=1e-4)
+    assert list(read_features(replace(one, **scaled)).values()) == pytest.approx(
+        list(read_features(one).values()), abs=1e-4
+    )
 
 
 class Reading(Controller):
-    """Reads signs in a search."""
+    """Reads the features of a search."""
 
     def __init__(self) -> None:
-        self.name, self.signs = "reading", Signs()
+        self.name, self.search_features = "reading", SearchFeatures()
         self.seen: list[Any] = []
 
     def observe(self, view: View) -> None:
-        self.signs.observe(view)
+        self.search_features.observe(view)
 
     def control(self, view: View) -> Setting | None:
-        self.seen.append(self.signs.read(view))
+        self.seen.append(self.search_features.read(view))
         return None
 
 
-def test_a_search_shows_signs() -> None:
+def test_a_search_shows_features() -> None:
     controller = Reading()
     neuralns.solve("E-n22-k4", MaxIterations(2000), selector=controller, portfolio=PORTFOLIO.names)
     assert not controller.seen[0].any()
     assert np.isfinite(controller.seen).all()
-    last = dict(zip(SIGNS, controller.seen[-1], strict=True))
+    last = dict(zip(SEARCH_FEATURES, controller.seen[-1], strict=True))
     assert last["fall"] < 0.0 <= last["height"]
     assert 0.0 < last["acceptance"] < 1.0

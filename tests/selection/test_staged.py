@@ -12,7 +12,7 @@ from neuralns import InputError, MaxIterations
 from neuralns.operators.portfolio import portfolio_named
 from neuralns.selection.controller import View
 from neuralns.selection.dials import Dials
-from neuralns.selection.search_features import SIGNS
+from neuralns.selection.search_features import SEARCH_FEATURES
 from neuralns.selection.staged import LENGTHS, STAGES, Staged
 
 DIALS = Dials(portfolio_named("string,random-node,greedy,regret-2"))
@@ -26,15 +26,18 @@ def test_the_stages_are_the_whole_run() -> None:
 def test_it_decides_at_each_stage_by_what_it_has_seen() -> None:
     asked: list[tuple[int, float, Any]] = []
 
-    def decide(stage: int, signs: Any, view: View) -> Any:
-        asked.append((stage, view.left, signs))
+    def decide(stage: int, search_features: Any, view: View) -> Any:
+        asked.append((stage, view.left, search_features))
         return DIALS.row({"random-node" if stage < 2 else "string": -9.0})
 
     result = neuralns.solve("E-n22-k4", MaxIterations(2000), selector=Staged(DIALS, decide))
     assert [stage for stage, *_ in asked] == [0, 1, 2]
     assert [1 - left for _, left, _ in asked] == pytest.approx(STAGES, abs=0.01)
     assert not asked[0][2].any()
-    assert all(len(signs) == len(SIGNS) and np.isfinite(signs).all() and signs.any() for *_, signs in asked[1:])
+    assert all(
+        len(search_features) == len(SEARCH_FEATURES) and np.isfinite(search_features).all() and search_features.any()
+        for *_, search_features in asked[1:]
+    )
     uses = {use.name: use.used for use in result.operators}
     assert uses["string"] == pytest.approx(1000, abs=20)
     assert result.selector == "staged"
@@ -49,7 +52,7 @@ def test_stages_that_a_long_stretch_passed_over_are_left_out() -> None:
             found.every = 1200
             return found
 
-    def decide(stage: int, signs: Any, view: View) -> Any:
+    def decide(stage: int, search_features: Any, view: View) -> Any:
         asked.append(stage)
         return DIALS.row({})
 
@@ -58,6 +61,6 @@ def test_stages_that_a_long_stretch_passed_over_are_left_out() -> None:
 
 
 def test_operators_it_is_not_for_are_refused() -> None:
-    staged = Staged(DIALS, lambda stage, signs, view: DIALS.row({}))
+    staged = Staged(DIALS, lambda stage, search_features, view: DIALS.row({}))
     with pytest.raises(InputError, match=r"^selector 'staged' was trained for operators string, random-node, greedy"):
         neuralns.solve("E-n22-k4", MaxIterations(5), selector=staged, portfolio="string,greedy")

@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,12 @@ from neuralns.search.setup import initial_solution
 from neuralns.search.solve import solve
 from neuralns.selection.controller import View
 from neuralns.selection.dials import Dials
-from neuralns.selection.instance_features import NAMES, instance_features_of, variant_of
-from neuralns.selection.learned_controller import FURTHEST_REACH, NETWORK, TENSORS, LearnedController
+from neuralns.selection.instance_features import INSTANCE_FEATURES, instance_features_of, variant_of
+from neuralns.selection.learned_controller import NETWORK, SPREADS_LIMIT, TENSORS, LearnedController
 from neuralns.selection.policy_file import Policy, mark_of
-from neuralns.selection.response import FURTHER, Response, centre_of, spread_of
+from neuralns.selection.response import MOST_SPREADS_FROM_PRIOR, Response, centre_of, spread_of
 from neuralns.selection.response_fit import Runs, fit_response
-from neuralns.selection.search_features import SIGNS
+from neuralns.selection.search_features import SEARCH_FEATURES
 from neuralns.selection.staged import STAGES, Staged
 
 Floats = npt.NDArray[np.float64]
@@ -57,6 +57,8 @@ SECONDS_PER_CUSTOMER = (0.01, 0.08)
 LEAST_SECONDS, MOST_SECONDS = 1.0, 6.0
 GENERATED_SIZES = (80, 400)
 """Fewest and most customers of generated instances unless others are given, drawn evenly by their logarithm."""
+SURFACE = (*TENSORS.values(), "most_spreads")
+"""Fields of a `Response` beside its dials."""
 SEEDS = 1_000_000
 """Generators' seeds of a training begin at so many times its own seed, and one more: smaller ones are for tests."""
 
@@ -85,23 +87,23 @@ class Source:
 
 @dataclass(frozen=True)
 class Group:
-    """What came of the runs on an instance: its traits, and what was set, seen and found.
+    """What came of the runs on an instance: its variant and features, and what was set, seen and found.
 
     ``default`` is the cost with operators at random, of the portfolio that the instance has by default. ``rows`` and
-    ``signs`` have a row for each stage of each run, ``tried`` says whether the first run is by what the surface took
-    for best. A run that leaves customers out who must be served has no cost.
+    ``search_features`` have a row for each stage of each run, ``tried`` says whether the first run is by what the
+    surface took for best. A run that leaves customers out who must be served has no cost.
     """
 
     number: int
-    kind: str
+    variant: str
     customers: int
     seconds: float
-    traits: list[float]
+    instance_features: list[float]
     centre: list[float]
     default: float | None
     tried: bool
     rows: list[list[list[float]]]
-    signs: list[list[list[float]]]
+    search_features: list[list[list[float]]]
     costs: list[float | None]
     instance: str = ""
 
@@ -109,6 +111,21 @@ class Group:
     def runs(self) -> int:
         """How many searches it took."""
         return 1 + len(self.rows)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """What a log says of it."""
+        return {_IN_LOGS.get(name, name): value for name, value in asdict(self).items()}
+
+    @classmethod
+    def of_row(cls, row: Any) -> Group:
+        """Return the group that a row of a log is about."""
+        names = {_IN_LOGS.get(field.name, field.name): field.name for field in fields(cls)}
+        return cls(**{names[key]: row[key] for key in row})
+
+
+_IN_LOGS = {"variant": "kind", "instance_features": "traits", "search_features": "signs"}
+"""What logs call fields of a group."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +193,7 @@ def play_group(
     drawn = min(max(instance.customers * per_customer, LEAST_SECONDS), MOST_SECONDS)
     limit = drawn if seconds is None else seconds
     start = initial_solution(instance, "savings", seconds=limit)
-    traits = instance_features_of(instance, start, limit)
+    instance_features = instance_features_of(instance, start, limit)
     centre = centre_of(dials, dials.like(portfolio_named(strongest_for(instance))))
 
     def cost(**steered: Any) -> float | None:
@@ -190,17 +207,21 @@ def play_group(
         # All dials at 0 until something is set.
         rows: list[list[float]] = [[0.0] * len(centre) for _ in STAGES]
         asked: set[int] = set()
-        seen: list[list[float]] = [[0.0] * len(SIGNS) for _ in STAGES]
+        seen: list[list[float]] = [[0.0] * len(SEARCH_FEATURES) for _ in STAGES]
 
-        def decide(stage: int, signs: Floats, view: View) -> Floats:
-            best = centre if response is None or not about_best else response.best_row(centre, traits, stage, signs)
+        def decide(stage: int, search_features: Floats, view: View) -> Floats:
+            best = (
+                centre
+                if response is None or not about_best
+                else response.best_row(centre, instance_features, stage, search_features)
+            )
             row = best if given is None else best - centre + given[stage]
             # What is set holds until something else is; stages that were over before the first question have it too.
             for place in range(len(STAGES)):
                 if place >= stage or not asked:
                     rows[place] = row.tolist()
             asked.add(stage)
-            seen[stage] = signs.tolist()
+            seen[stage] = search_features.tolist()
             return row
 
         found = cost(selector=Staged(dials, decide))
@@ -210,18 +231,18 @@ def play_group(
     # The surface's best as it is, others drawn around it, and as many around the centre.
     drawn_rows = [None, *(draw_rows(dials, centre, rng) for _ in range(SETTINGS - 1))]
     played = [run(rows, 2 * place <= SETTINGS) for place, rows in enumerate(drawn_rows)]
-    rows, signs, costs = (list(part) for part in zip(*played, strict=True))
+    rows, search_features, costs = (list(part) for part in zip(*played, strict=True))
     return Group(
         number,
         variant_of(instance),
         instance.customers,
         limit,
-        traits.tolist(),
+        instance_features.tolist(),
         centre.tolist(),
         plain,
         response is not None,
         rows,
-        signs,
+        search_features,
         costs,
         source.name,
     )
@@ -237,9 +258,9 @@ def fit(dials: Dials, groups: Sequence[Group], prior: Response | None = None) ->
     rows = np.array([group.rows[place] for group, place in kept])
     values = (rows - centres[:, None, :]) / spread_of(dials)
     runs = Runs(
-        np.clip(values, -FURTHEST_REACH, FURTHEST_REACH),
-        np.array([group.traits for group, _ in kept]),
-        np.array([group.signs[place][1:] for group, place in kept]),
+        np.clip(values, -SPREADS_LIMIT, SPREADS_LIMIT),
+        np.array([group.instance_features for group, _ in kept]),
+        np.array([group.search_features[place][1:] for group, place in kept]),
         np.array([group.costs[place] for group, place in kept], np.float64),
         numbers,
         np.unique([group.instance or str(group.number) for group, _ in kept], return_inverse=True)[1],
@@ -291,8 +312,8 @@ def train_controller(
     """
     dials = Dials(portfolio)
     with log_of(log, portfolio, seconds, seed, about, begin_from) as store:
-        groups = [Group(**row) for row in store.rows]
-        prior = None if begin_from is None else replace(begin_from.response, reach=FURTHER)
+        groups = [Group.of_row(row) for row in store.rows]
+        prior = None if begin_from is None else replace(begin_from.response, most_spreads=MOST_SPREADS_FROM_PRIOR)
         response, broad = prior, BROAD if prior is None else 0
         foretold, fitted, lost = 0.0, 0, 0
         running: set[Future[Group]] = set()
@@ -310,7 +331,7 @@ def train_controller(
                 break
             while len(running) < workers:
                 number = next(numbers)
-                surface = None if response is None else {name: getattr(response, name) for name in (*TENSORS, "reach")}
+                surface = None if response is None else {name: getattr(response, name) for name in SURFACE}
                 given = number, source_of(number), seconds, portfolio.names, surface, seed
                 running.add(pool.submit(play_group, *given))
             finished, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
@@ -324,7 +345,7 @@ def train_controller(
                         raise
                     continue
                 groups.append(group)
-                store.add(asdict(group))
+                store.add(group.row)
         for future in running:
             future.cancel()
     if len(groups) < 2:
@@ -347,10 +368,13 @@ def log_of(
     width = len(Dials(portfolio).names)
 
     def check(row: Any) -> None:
-        group = Group(**row)
+        group = Group.of_row(row)
         runs = len(group.costs)
-        shapes = (group.rows, (runs, len(STAGES), width)), (group.signs, (runs, len(STAGES), len(SIGNS)))
-        for given, shape in (*shapes, (group.traits, (len(NAMES),)), (group.centre, (width,))):
+        shapes = (
+            (group.rows, (runs, len(STAGES), width)),
+            (group.search_features, (runs, len(STAGES), len(SEARCH_FEATURES))),
+        )
+        for given, shape in (*shapes, (group.instance_features, (len(INSTANCE_FEATURES),)), (group.centre, (width,))):
             found = np.array(given, np.float64)
             if found.shape != shape or not np.isfinite(found).all():
                 raise ValueError
@@ -359,13 +383,13 @@ def log_of(
             raise ValueError
         if type(group.number) is not int or type(group.tried) is not bool or runs == 0:
             raise ValueError
-        if not isinstance(group.kind, str) or not isinstance(group.instance, str):
+        if not isinstance(group.variant, str) or not isinstance(group.instance, str):
             raise ValueError
 
     conditions = {
         "operators": [*portfolio.names],
-        "traits": list(NAMES),
-        "signs": list(SIGNS),
+        "traits": list(INSTANCE_FEATURES),
+        "signs": list(SEARCH_FEATURES),
         "stages": list(STAGES),
         "engine": __version__,
         "instances": about,
@@ -399,13 +423,13 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
             "repair": [entry.name for entry in portfolio.repairs],
             "improve": [entry.name for entry in portfolio.improves],
         },
-        "traits": list(NAMES),
-        "signs": list(SIGNS),
+        "traits": list(INSTANCE_FEATURES),
+        "signs": list(SEARCH_FEATURES),
         "stages": list(STAGES),
-        "reach": response.reach,
+        "reach": response.most_spreads,
         "engine": __version__,
         "for": {
-            "kinds": sorted({group.kind for group in groups}),
+            "kinds": sorted({group.variant for group in groups}),
             "customers": [min(group.customers for group in groups), max(group.customers for group in groups)],
             "seconds_per_customer": [round(min(each), 4), round(max(each), 4)],
         },
@@ -423,4 +447,6 @@ def policy_of(response: Response, groups: Sequence[Group], foretold: float, card
             "instances": len(won),
             "p": chance if math.isfinite(chance) else None,
         }
-    return Policy(content | card, {name: getattr(response, name).astype(np.float32) for name in TENSORS})
+    return Policy(
+        content | card, {name: getattr(response, field).astype(np.float32) for name, field in TENSORS.items()}
+    )

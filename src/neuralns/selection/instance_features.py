@@ -14,11 +14,11 @@ from neuralns.problem.solution import Solution
 
 Floats = npt.NDArray[np.float64]
 
-NAMES = (
+INSTANCE_FEATURES = (
     "customers", "time", "route", "fill", "demand", "clusters", "far", "windows", "width", "horizon", "service",
     "general", "shipments", "optional", "types", "depots", "limited", "durations",
 )  # fmt: skip
-"""Names of the traits, in order.
+"""Their names, in order.
 
 customers
     ln of their number over 200.
@@ -50,7 +50,7 @@ types, depots
 
 
 def instance_features_of(instance: Instance, start: Solution, seconds: float) -> Floats:
-    """Return the traits of an instance and of the solution that a search of some seconds starts from."""
+    """Return the features of an instance and of the solution that a search of some seconds starts from."""
     customers = instance.customers
     routes = max(1, len(start.routes))
     served = max(1, sum(map(len, start.routes)))

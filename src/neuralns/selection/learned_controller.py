@@ -15,20 +15,27 @@ from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_na
 from neuralns.problem.instance import Instance
 from neuralns.selection.controller import Controller, View, check_operators
 from neuralns.selection.dials import Dials
-from neuralns.selection.instance_features import NAMES, instance_features_of, variant_of
+from neuralns.selection.instance_features import INSTANCE_FEATURES, instance_features_of, variant_of
 from neuralns.selection.policy_file import Policy
-from neuralns.selection.response import REACH, Response, centre_of
-from neuralns.selection.search_features import SIGNS
+from neuralns.selection.response import MOST_SPREADS, Response, centre_of
+from neuralns.selection.search_features import SEARCH_FEATURES
 from neuralns.selection.staged import STAGES, Staged
 
 Floats = npt.NDArray[np.float64]
 
 NETWORK = "controller"
 """What cards of its files say under ``network``."""
-TENSORS = ("factors", "signs", "traits_mean", "traits_spread", "signs_mean", "signs_spread")
-"""What its files hold: the fields of a `Response`."""
-FURTHEST_REACH = 3.0
-"""Dials count as no further from the centre than so many spreads, and a card may name no larger reach."""
+TENSORS = {
+    "factors": "factors",
+    "signs": "search_factors",
+    "traits_mean": "instance_mean",
+    "traits_spread": "instance_spread",
+    "signs_mean": "search_mean",
+    "signs_spread": "search_spread",
+}
+"""What its files hold, by the names there: fields of a `Response`."""
+SPREADS_LIMIT = 3.0
+"""Dials count as no further from the centre than so many spreads, and a card may name no larger ``reach``."""
 LARGER = 2.5
 """How many times the customers that it was trained with, more or fewer, raise no doubt about a controller: what
 was learned on up to 400 was tried on up to 1000 (benchmarks/choice.py)."""
@@ -52,23 +59,28 @@ class LearnedController(Controller):
     def __post_init__(self) -> None:
         terms, later = 2 * len(self.dials.names), len(STAGES) - 1
         shapes = {
-            "factors": (terms, 1 + len(NAMES)),
-            "signs": (later, terms, len(SIGNS)),
-            "traits_mean": (len(NAMES),),
-            "traits_spread": (len(NAMES),),
-            "signs_mean": (later, len(SIGNS)),
-            "signs_spread": (later, len(SIGNS)),
+            "factors": (terms, 1 + len(INSTANCE_FEATURES)),
+            "signs": (later, terms, len(SEARCH_FEATURES)),
+            "traits_mean": (len(INSTANCE_FEATURES),),
+            "traits_spread": (len(INSTANCE_FEATURES),),
+            "signs_mean": (later, len(SEARCH_FEATURES)),
+            "signs_spread": (later, len(SEARCH_FEATURES)),
         }
         for key, shape in shapes.items():
             values = self.policy.tensors.get(key)
             if values is None or values.shape != shape or not np.isfinite(values).all():
                 raise InputError(f"{self.name}: the numbers {key!r} are not {' × '.join(map(str, shape))} finite ones.")
-        for key, known in (("traits", NAMES), ("signs", SIGNS), ("stages", STAGES)):
+        expected = {
+            "traits": ("instance features", INSTANCE_FEATURES),
+            "signs": ("search features", SEARCH_FEATURES),
+            "stages": ("stages", STAGES),
+        }
+        for key, (what, known) in expected.items():
             if self.policy.card.get(key) != list(known):
-                raise InputError(f"{self.name}: was trained with other {key} than this version has.")
-        reach = self.policy.card.get("reach", REACH)
-        if isinstance(reach, bool) or not isinstance(reach, int | float) or not 0 < reach <= FURTHEST_REACH:
-            raise InputError(f"{self.name}: reach {reach!r:.20} must be a number above 0, up to {FURTHEST_REACH:g}.")
+                raise InputError(f"{self.name}: was trained with other {what} than this version has.")
+        reach = self.policy.card.get("reach", MOST_SPREADS)
+        if isinstance(reach, bool) or not isinstance(reach, int | float) or not 0 < reach <= SPREADS_LIMIT:
+            raise InputError(f"{self.name}: reach {reach!r:.20} must be a number above 0, up to {SPREADS_LIMIT:g}.")
 
     @cached_property
     def portfolio(self) -> Portfolio:
@@ -83,10 +95,10 @@ class LearnedController(Controller):
     @cached_property
     def response(self) -> Response:
         """The surface by which it decides."""
-        given = {name: self.policy.tensors[name].astype(np.float64) for name in TENSORS}
-        for name in ("traits_spread", "signs_spread"):
-            given[name] = np.maximum(given[name], 1e-6)
-        return Response(self.dials, **given, reach=self.policy.card.get("reach", REACH))
+        given = {field: self.policy.tensors[name].astype(np.float64) for name, field in TENSORS.items()}
+        for field in ("instance_spread", "search_spread"):
+            given[field] = np.maximum(given[field], 1e-6)
+        return Response(self.dials, **given, most_spreads=self.policy.card.get("reach", MOST_SPREADS))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LearnedController, (self.policy, self.name)
@@ -125,13 +137,15 @@ class _Deciding:
 
     def __init__(self, response: Response) -> None:
         self._response = response
-        self._traits: Floats | None = None
+        self._instance_features: Floats | None = None
 
-    def __call__(self, stage: int, signs: Floats, view: View) -> Floats:
-        if self._traits is None:
-            self._traits = instance_features_of(view.instance, view.solution(), view.horizon)
+    def __call__(self, stage: int, search_features: Floats, view: View) -> Floats:
+        if self._instance_features is None:
+            self._instance_features = instance_features_of(view.instance, view.solution(), view.horizon)
         default = self._response.dials.like(portfolio_named(strongest_for(view.instance)))
-        return self._response.best_row(centre_of(self._response.dials, default), self._traits, stage, signs)
+        return self._response.best_row(
+            centre_of(self._response.dials, default), self._instance_features, stage, search_features
+        )
 
 
 def portfolio_in(policy: Policy, name: str) -> Portfolio:

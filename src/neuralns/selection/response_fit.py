@@ -1,4 +1,4 @@
-"""Response surfaces (see `response`) fitted to runs: ridge regression on the dials, traits and signs of searches."""
+"""Response surfaces (see `response`) fitted to runs: ridge regression on the dials and features of searches."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neuralns.selection.dials import Dials
-from neuralns.selection.response import REACH, Response, standardised
+from neuralns.selection.response import MOST_SPREADS, Response, standardised
 from neuralns.selection.staged import LENGTHS
 
 Floats = npt.NDArray[np.float64]
 
-TRAITS_SIZE, SIGNS_SIZE = 0.2, 0.1
-"""Size of products of dials and traits, or signs, before the fit: the smaller, the less it makes of them."""
+INSTANCE_SIZE, SEARCH_SIZE = 0.2, 0.1
+"""Size of products of dials and features of instances, or of searches, before the fit: the smaller, the less it makes
+of them."""
 FROM_PRIOR = (1e4, 3e4, 1e5, 1e6)
 """Penalties, beyond the others, of departing from a prior: the last leaves it as it is, or nearly."""
 FARTHEST = 2.0
@@ -26,13 +27,14 @@ FARTHEST = 2.0
 class Runs:
     """What a surface is fitted to, a row for each run; ``groups`` says which are of one instance, time and seed.
 
-    ``values`` are dials in spreads from the centre, in each stage; ``signs`` those of each stage after the first.
+    ``values`` are dials in spreads from the centre, in each stage; ``search_features`` those of each stage after
+    the first.
     ``instances`` says which groups are of one instance; where it is left out, each is of another.
     """
 
     values: Floats
-    traits: Floats
-    signs: Floats
+    instance_features: Floats
+    search_features: Floats
     costs: Floats
     groups: npt.NDArray[np.int64]
     instances: npt.NDArray[np.int64] | None = None
@@ -54,21 +56,29 @@ def fit_response(
 
     Only differences between runs of one group count. The penalty is the one of ``penalties`` that foretells best the
     instances left out in turn. It is on factors, or on how far they are from those of a ``prior``, of the same dials,
-    whose reach it keeps.
+    whose ``most_spreads`` it keeps.
     """
     if prior is None:
-        traits_mean, traits_spread = runs.traits.mean(axis=0), np.maximum(runs.traits.std(axis=0), 0.05)
-        signs_mean, signs_spread = runs.signs.mean(axis=0), np.maximum(runs.signs.std(axis=0), 0.05)
+        instance_mean, instance_spread = (
+            runs.instance_features.mean(axis=0),
+            np.maximum(runs.instance_features.std(axis=0), 0.05),
+        )
+        search_mean, search_spread = (
+            runs.search_features.mean(axis=0),
+            np.maximum(runs.search_features.std(axis=0), 0.05),
+        )
     else:
-        traits_mean, traits_spread = prior.traits_mean, prior.traits_spread
-        signs_mean, signs_spread = prior.signs_mean, prior.signs_spread
-    traits = standardised(runs.traits, traits_mean, traits_spread)
-    signs = standardised(runs.signs, signs_mean, signs_spread)
+        instance_mean, instance_spread = prior.instance_mean, prior.instance_spread
+        search_mean, search_spread = prior.search_mean, prior.search_spread
+    instance_features = standardised(runs.instance_features, instance_mean, instance_spread)
+    search_features = standardised(runs.search_features, search_mean, search_spread)
     stages = np.concatenate([runs.values, runs.values**2], axis=2) * np.array(LENGTHS)[:, None]
     plain = stages.sum(axis=1)
-    parts = [plain, *(TRAITS_SIZE * plain * traits[:, [k]] for k in range(traits.shape[1]))]
+    parts = [plain, *(INSTANCE_SIZE * plain * instance_features[:, [k]] for k in range(instance_features.shape[1]))]
     for stage in range(1, len(LENGTHS)):
-        parts += [SIGNS_SIZE * stages[:, stage] * signs[:, stage - 1, [k]] for k in range(signs.shape[2])]
+        parts += [
+            SEARCH_SIZE * stages[:, stage] * search_features[:, stage - 1, [k]] for k in range(search_features.shape[2])
+        ]
     design = np.concatenate(parts, axis=1)
     counts = np.bincount(runs.groups)
     outcome = 100.0 * np.log(runs.costs)
@@ -77,19 +87,21 @@ def fit_response(
     sums = np.zeros((len(counts), design.shape[1]))
     np.add.at(sums, runs.groups, design)
     design -= (sums / counts[:, None])[runs.groups]
-    width, many = plain.shape[1], traits.shape[1]
+    width, many = plain.shape[1], instance_features.shape[1]
     sizes = np.ones((design.shape[1] // width, 1))
-    sizes[1 : 1 + many], sizes[1 + many :] = TRAITS_SIZE, SIGNS_SIZE
+    sizes[1 : 1 + many], sizes[1 + many :] = INSTANCE_SIZE, SEARCH_SIZE
     known = np.zeros(design.shape[1])
     if prior is not None:
-        known = (np.concatenate([prior.factors.T, prior.signs.transpose(0, 2, 1).reshape(-1, width)]) / sizes).ravel()
+        known = (
+            np.concatenate([prior.factors.T, prior.search_factors.transpose(0, 2, 1).reshape(-1, width)]) / sizes
+        ).ravel()
         penalties = (*penalties, *FROM_PRIOR)
     factors, share = _ridge(design, outcome, known, runs.apart, penalties, folds)
     table = factors.reshape(-1, width) * sizes
-    later = table[1 + many :].reshape(len(LENGTHS) - 1, signs.shape[2], width).transpose(0, 2, 1)
-    means = traits_mean, traits_spread, signs_mean, signs_spread
-    reach = REACH if prior is None else prior.reach
-    return Response(dials, table[: 1 + many].T.copy(), later.copy(), *means, reach), share
+    later = table[1 + many :].reshape(len(LENGTHS) - 1, search_features.shape[2], width).transpose(0, 2, 1)
+    means = instance_mean, instance_spread, search_mean, search_spread
+    most_spreads = MOST_SPREADS if prior is None else prior.most_spreads
+    return Response(dials, table[: 1 + many].T.copy(), later.copy(), *means, most_spreads), share
 
 
 def _ridge(

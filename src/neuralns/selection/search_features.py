@@ -12,8 +12,18 @@ from neuralns.selection.controller import View
 
 Floats = npt.NDArray[np.float64]
 
-SIGNS = ("fall", "height", "acceptance", "speed", "stagnation", "gain", "long strings", "near repairs", "temperature")
-"""Names of the signs, in order.
+SEARCH_FEATURES = (
+    "fall",
+    "height",
+    "acceptance",
+    "speed",
+    "stagnation",
+    "gain",
+    "long strings",
+    "near repairs",
+    "temperature",
+)
+"""Their names, in order.
 
 fall
     ln of the best cost over that of the start, in per cent.
@@ -38,8 +48,8 @@ FURTHEST = 2.0
 """Logarithms of ratios count as no further from 0."""
 
 
-class Signs:
-    """Sums up what a controller is told, and reads the signs from it."""
+class SearchFeatures:
+    """Sums up what a controller is told, and reads the search features from it."""
 
     def __init__(self) -> None:
         self._sums: tuple[Floats, ...] | None = None
@@ -51,9 +61,9 @@ class Signs:
         self._sums = tuple(map(np.add, before, told))
 
     def read(self, view: View) -> Floats:
-        """Return the signs; all 0 before the first iteration."""
+        """Return the features; all 0 before the first iteration."""
         if self._sums is None or not self._sums[0].any():
-            return np.zeros(len(SIGNS))
+            return np.zeros(len(SEARCH_FEATURES))
         uses, accepted, gains, seconds = self._sums
         spent = max(1e-9, (1.0 - view.left) * view.horizon)
         customers, used = view.instance.customers, float(uses.sum())

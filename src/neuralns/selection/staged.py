@@ -12,7 +12,7 @@ from neuralns.compiled.structs import Struct
 from neuralns.operators.portfolio import Portfolio
 from neuralns.selection.controller import Controller, Setting, View, check_operators
 from neuralns.selection.dials import Dials
-from neuralns.selection.search_features import Signs
+from neuralns.selection.search_features import SearchFeatures
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,7 +26,7 @@ Decide = Callable[[int, Floats, View], npt.ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class Staged(Controller):
-    """Turns the dials as a function says, which is given the stage, the signs of the search, and all there is to see.
+    """Turns the dials as a function says, which is given the stage, search features, and all there is to see.
 
     Parameters
     ----------
@@ -58,10 +58,10 @@ class _Deciding(Controller):
         self.name = rule.name
         self._rule = rule
         self._stage = 0
-        self._signs = Signs()
+        self._features = SearchFeatures()
 
     def observe(self, view: View) -> None:
-        self._signs.observe(view)
+        self._features.observe(view)
 
     def control(self, view: View) -> Setting | None:
         if self._stage == len(STAGES) or 1.0 - view.left < STAGES[self._stage]:
@@ -70,6 +70,6 @@ class _Deciding(Controller):
         # Where a stretch was long, stages may have been passed over.
         while self._stage + 1 < len(STAGES) and 1.0 - view.left >= STAGES[self._stage + 1]:
             self._stage += 1
-        row = self._rule.decide(self._stage, self._signs.read(view), view)
+        row = self._rule.decide(self._stage, self._features.read(view), view)
         self._stage += 1
         return dials.setting_of(view, row)
