@@ -18,7 +18,7 @@ from pathlib import Path
 from neuralns.mdp.baselines import best_fixed_pair
 from neuralns.mdp.evaluate import Agent, OracleAgent, SelectorAgent, agent_named, evaluate
 from neuralns.mdp.mdp import MDP, make_mdp
-from neuralns.reproduction.plan import FULL, LARGEST
+from neuralns.reproduction.plan import ALL_DESTROYS, FULL
 
 FIELDS = ("instance", "customers", "agent", "reward", "ci", "seeds", "tours")
 
@@ -49,7 +49,7 @@ def main() -> None:
                 tuple(row[name] for name in ("instance", "agent", "seeds", "tours")) for row in csv.DictReader(file)
             }
     for name in given.files:
-        mdp = make_mdp(name, setting="paper", portfolio=f"paper-{LARGEST}")
+        mdp = make_mdp(name, setting="paper", portfolio=f"paper-{ALL_DESTROYS}")
         about = mdp.as_dict()
         if (about["instance"], given.agent, str(given.seeds), str(given.tours)) in there:
             continue

@@ -26,7 +26,7 @@ from neuralns import __version__
 from neuralns.experiments import executors
 from neuralns.reproduction import reproduce
 from neuralns.reproduction.folder import JOBS, REPORTS, TABLES
-from neuralns.reproduction.plan import LARGEST, QUICK
+from neuralns.reproduction.plan import ALL_DESTROYS, QUICK
 from neuralns.reproduction.rounds import SCALE
 from results import HEADERS, contents
 
@@ -188,7 +188,7 @@ def begun(whole: Path, tmp_path: Path) -> None:
     done = [
         line for line, entry in zip(lines, entries, strict=True)
         if entry.get("job", "").startswith("tune-")
-        or (entry.get("job", "").startswith("dqn-") and entry["settings"]["destroys"] == LARGEST
+        or (entry.get("job", "").startswith("dqn-") and entry["settings"]["destroys"] == ALL_DESTROYS
             and entry["settings"]["scale"] == SCALE)
     ]  # fmt: skip
     assert len(done) == 20

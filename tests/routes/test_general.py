@@ -44,9 +44,9 @@ from neuralns.routes.evaluate import (
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
 from neuralns.routes.transfer import State, copy_routes, new_state, solution_of
-from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST
+from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST_TYPE
 
-SIZINGS = CHEAPEST, AS_THEY_ARE, LARGEST
+SIZINGS = CHEAPEST, AS_THEY_ARE, LARGEST_TYPE
 
 
 def close(value: float) -> Any:
@@ -194,7 +194,7 @@ def test_a_place_beside_those_nearby_is_allowed(instance: Instance, seed: int, s
 @settings(deadline=None, max_examples=150)
 @given(general_instances(), st.integers(0, 1000), st.booleans())
 def test_an_opening_costs_the_cheapest_route_of_its_own(instance: Instance, seed: int, largest: bool) -> None:
-    state = some_removed(instance, seed, LARGEST if largest else CHEAPEST)
+    state = some_removed(instance, seed, LARGEST_TYPE if largest else CHEAPEST)
     routes = solution_of(state, instance)
     for request in listed(state):
         route = [request, *([other_ends(instance)[request]] if request in other_ends(instance) else [])]

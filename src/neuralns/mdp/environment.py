@@ -21,7 +21,7 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.selection.features import features_for
 
-LARGEST = 1e6
+FEATURE_BOUND = 1e6
 """Bound of the features in the observation space; they are of order 1."""
 
 Observation = dict[str, npt.NDArray[Any]]
@@ -159,10 +159,10 @@ class OperatorSelection(gymnasium.Env[Observation, np.int64]):
         self.action_space = spaces.Discrete(actions)
         self.observation_space = spaces.Dict(  # type: ignore[assignment]
             {
-                "nodes": spaces.Box(-LARGEST, LARGEST, self._lanes.node_features.shape[1:], np.float32),
+                "nodes": spaces.Box(-FEATURE_BOUND, FEATURE_BOUND, self._lanes.node_features.shape[1:], np.float32),
                 "node_mask": spaces.MultiBinary(rows),
                 "neighbours": spaces.Box(0, rows - 1, self.neighbours.shape, np.int32),
-                "globals": spaces.Box(-LARGEST, LARGEST, self._lanes.global_features.shape[1:], np.float32),
+                "globals": spaces.Box(-FEATURE_BOUND, FEATURE_BOUND, self._lanes.global_features.shape[1:], np.float32),
                 "action_mask": spaces.MultiBinary(actions),
             }
         )

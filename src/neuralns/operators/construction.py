@@ -15,7 +15,7 @@ from neuralns.routes.bounds import charged_cost
 from neuralns.routes.edits import bank_removed
 from neuralns.routes.evaluate import penalty
 from neuralns.routes.transfer import load_solution, new_state, solution_of
-from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST
+from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST_TYPE
 
 
 def build(instance: Instance) -> Solution:
@@ -24,7 +24,7 @@ def build(instance: Instance) -> Solution:
     Where vehicles of several sizes could drive a route, it is the cheapest of what each way of choosing sizes gives.
     """
     state = new_state(instance, 0, quota=1)
-    sizings = (CHEAPEST, AS_THEY_ARE, LARGEST) if state.n_classes < len(instance.types) else (0,)
+    sizings = (CHEAPEST, AS_THEY_ARE, LARGEST_TYPE) if state.n_classes < len(instance.types) else (0,)
     found = []
     failures: list[str] = []
     with catching(failures.append):

@@ -26,7 +26,15 @@ from neuralns.problem.parts import (
     read_skills,
 )
 from neuralns.problem.route_cost import RouteCost, RouteTotals, route_cost
-from neuralns.problem.values import LARGEST, form_of, not_negative, numbers, one_number, same_fields, whole_number
+from neuralns.problem.values import (
+    LARGEST_NUMBER,
+    form_of,
+    not_negative,
+    numbers,
+    one_number,
+    same_fields,
+    whole_number,
+)
 
 MATRIX_LIMIT = 5000
 """Largest number of nodes for which distances are held as a matrix (200 MB); above it they are computed on demand."""
@@ -730,13 +738,13 @@ def _windows(
         raise InputError(f"{name}: windows of shape {given.shape} do not fit {nodes} demands (({nodes}, 2)).")
     # A window may have no end, but it begins at some time.
     if given.ndim == 2:
-        given[:, 1:] = np.where(given[:, 1:] == np.inf, LARGEST, given[:, 1:])
+        given[:, 1:] = np.where(given[:, 1:] == np.inf, LARGEST_NUMBER, given[:, 1:])
     windows = numbers(f"{name}: windows", given, 2).copy()
     for node in np.flatnonzero(windows[:, 0] > windows[:, 1])[:1]:
         raise InputError(f"{name}: the window of {whose(node, depots)}, {_span(windows[node])}, ends before it begins.")
     for node, spans in (openings or {}).items():
-        windows[node] = spans[0][0], min(spans[-1][1], LARGEST)
-    windows[windows[:, 1] == LARGEST, 1] = np.inf
+        windows[node] = spans[0][0], min(spans[-1][1], LARGEST_NUMBER)
+    windows[windows[:, 1] == LARGEST_NUMBER, 1] = np.inf
     windows.setflags(write=False)
     return windows
 
@@ -771,7 +779,7 @@ def whose(node: int, depots: Sequence[int] = (0,)) -> str:
 
 
 def _span(window: Floats) -> str:
-    return f"{window[0]:.10g} to {'any time' if window[1] >= LARGEST else f'{window[1]:.10g}'}"
+    return f"{window[0]:.10g} to {'any time' if window[1] >= LARGEST_NUMBER else f'{window[1]:.10g}'}"
 
 
 OBJECTIVES = ("distance", "vehicles", "duration")

@@ -11,7 +11,7 @@ import numpy as np
 from neuralns.errors import InputError
 from neuralns.problem.distances import Floats
 
-LARGEST = 1e100
+LARGEST_NUMBER = 1e100
 """Largest number that an instance may hold; sums and squares of such numbers are still finite."""
 MOST_COUNTED = 2**63
 """Whole numbers of this size and above are more than compiled functions can count to."""
@@ -34,7 +34,7 @@ def numbers(what: str, values: object, dimensions: int, *, endless: bool = False
         raise InputError(f"{what} must be {_FORMS[dimensions]}.") from None
     if array.ndim != dimensions:
         raise InputError(f"{what} must be {_FORMS[dimensions]}.")
-    fits = np.abs(array) <= LARGEST
+    fits = np.abs(array) <= LARGEST_NUMBER
     for place in np.argwhere(~(fits | (array == np.inf) if endless else fits))[:1]:
         raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is {_unfit(array[tuple(place)])}.")
     array.setflags(write=False)
@@ -54,7 +54,7 @@ def one_number(what: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{what} {value!r:.60} is not a number.") from None
-    if not abs(number) <= LARGEST:
+    if not abs(number) <= LARGEST_NUMBER:
         raise InputError(f"{what} {number} is {_unfit(number)}.")
     return number
 

@@ -12,7 +12,7 @@ from neuralns.experiments.seeds import seeds_from
 EXPERIMENTS = ("table1", "table2", "scaling", "large", "scale", "temperature")
 INSTANCES = ("C", "R", "RC")
 SETTINGS = ("paper", "distance")
-LARGEST = 12
+ALL_DESTROYS = 12
 """Destroy operators of the whole portfolio."""
 TUNED = ("LRW", "CRW", "DQN")
 
@@ -47,7 +47,7 @@ class Plan:
     seeds: int | tuple[int, ...] = 10
     tours: int = 128
     plays: int = 6
-    destroys: tuple[int, ...] = tuple(range(2, LARGEST + 1))
+    destroys: tuple[int, ...] = tuple(range(2, ALL_DESTROYS + 1))
     sizes: tuple[int, ...] = (20, 40, 60, 80, 100)
     large: tuple[int, ...] = (200, 400)
     scales: tuple[int, ...] = (2, 4, 6, 8, 10)
@@ -60,7 +60,7 @@ class Plan:
     validation_sizes: tuple[int, ...] = (30, 50, 70, 90)
     states: int = 150_000
     tuning_seeds: int = 2
-    tuning_destroys: tuple[int, ...] = (5, LARGEST)
+    tuning_destroys: tuple[int, ...] = (5, ALL_DESTROYS)
 
     def __post_init__(self) -> None:
         seeds_from(self.seeds, first=0)
@@ -79,9 +79,9 @@ class Plan:
 
 FULL = Plan()
 QUICK = Plan(
-    seeds=2, tours=8, plays=2, destroys=(2, 5, LARGEST), sizes=(20, 40), large=(120,), scales=(2, 4, 10),
+    seeds=2, tours=8, plays=2, destroys=(2, 5, ALL_DESTROYS), sizes=(20, 40), large=(120,), scales=(2, 4, 10),
     temperatures=(0.01, 100.0), rollouts=2, episodes=200, share=0.01, large_tours=2, large_rollouts=1,
-    validation_sizes=(30,), states=200, tuning_seeds=1, tuning_destroys=(LARGEST,),
+    validation_sizes=(30,), states=200, tuning_seeds=1, tuning_destroys=(ALL_DESTROYS,),
 )  # fmt: skip
 
 # The grids. Segments and reactions of the learned wheel are those of the authors. The classic wheel first turns after a

@@ -16,12 +16,12 @@ import numpy as np
 from neuralns.experiments.jobs import Job
 from neuralns.mdp.in_search import PAIRS
 from neuralns.reproduction.plan import (
+    ALL_DESTROYS,
     CLASSIC_GRID,
     DQN_GRID,
     GAT,
     GRAPH,
     INSTANCES,
-    LARGEST,
     ROULETTE_GRID,
     SETTINGS,
     TUNED,
@@ -146,9 +146,9 @@ def _jobs(experiment: str, setting: str, instance: str, plan: Plan, choices: Cho
         yield Job("large-oracle", {"setting": setting, "instance": instance, **_large(plan), **few})
     elif experiment == "scale":
         for scale in plan.scales:
-            yield from _cell_jobs(setting, instance, LARGEST, scale, plan, choices)
+            yield from _cell_jobs(setting, instance, ALL_DESTROYS, scale, plan, choices)
     else:
-        for destroys in (LARGEST,) if experiment == "temperature" else plan.destroys:
+        for destroys in (ALL_DESTROYS,) if experiment == "temperature" else plan.destroys:
             yield from _cell_jobs(setting, instance, destroys, SCALE, plan, choices)
 
 
@@ -161,7 +161,7 @@ def _cell_jobs(
         "seeds": plan.seed_numbers,
     }  # fmt: skip
     played = {**place, "plays": plan.plays, "pairs": PAIRS}
-    temperatures = list(plan.temperatures) if destroys == LARGEST and scale == SCALE else []
+    temperatures = list(plan.temperatures) if destroys == ALL_DESTROYS and scale == SCALE else []
     config = _choice(choices, "DQN", setting)
     yield Job("dqn", {**played, "config": config, "temperatures": temperatures})
     if scale == SCALE:

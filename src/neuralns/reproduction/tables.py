@@ -10,7 +10,7 @@ import numpy as np
 
 from neuralns.experiments.jobs import Job
 from neuralns.experiments.statistics import confidence
-from neuralns.reproduction.plan import EXPERIMENTS, INSTANCES, LARGEST, SETTINGS, Plan, settings_of
+from neuralns.reproduction.plan import ALL_DESTROYS, EXPERIMENTS, INSTANCES, SETTINGS, Plan, settings_of
 from neuralns.reproduction.rounds import SCALE, Results, Tuning, choose, main_jobs
 
 AGENTS = ("DQN", "AHEAD", "GNN+", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
@@ -237,7 +237,7 @@ def _values(job: Job, result: Mapping[str, Any], plan: Plan) -> Iterator[tuple[P
     """Give what a job found, for each seed, under its places; the same values may belong to several experiments."""
     scale, destroys, setting = job.settings.get("scale"), job.settings.get("destroys"), job.settings["setting"]
     of_tables = scale == SCALE and destroys in plan.destroys
-    of_scales = destroys == LARGEST and scale in plan.scales and setting in settings_of("scale")
+    of_scales = destroys == ALL_DESTROYS and scale in plan.scales and setting in settings_of("scale")
     for agent, each in result.get("mdp", {}).items():
         if of_tables:
             yield _place("table1", job, destroys, agent), each

@@ -22,7 +22,7 @@ from neuralns.mdp.lanes import Lanes
 from neuralns.mdp.mdp import MDP, episode_seeds, make_mdp
 from neuralns.problem.generate.choices import Customers
 from neuralns.problem.generate.solomon import generate_solomon
-from neuralns.reproduction.plan import INSTANCES, LARGEST
+from neuralns.reproduction.plan import ALL_DESTROYS, INSTANCES
 from neuralns.reproduction.rounds import SCALE
 from neuralns.routes.layout import state_at
 from neuralns.selection.learned_roulette import LearnedRoulette
@@ -46,7 +46,7 @@ def mdp_of(settings: Mapping[str, Any], **changes: Any) -> MDP:
         f"{chosen['instance']}101",
         customers=chosen["customers"],
         setting=chosen["setting"],
-        portfolio=f"paper-{chosen.get('destroys', LARGEST)}",
+        portfolio=f"paper-{chosen.get('destroys', ALL_DESTROYS)}",
         scale=chosen.get("scale", chosen["customers"] // 5),
     )
 
@@ -61,7 +61,7 @@ def large_mdp(settings: Mapping[str, Any], customers: int) -> MDP:
     Solomon's instances have 100 customers.
     """
     instance = generate_solomon(customers, KINDS[settings["instance"]], capacity=2.0 * customers)
-    return make_mdp(instance, setting=settings["setting"], portfolio=f"paper-{LARGEST}")
+    return make_mdp(instance, setting=settings["setting"], portfolio=f"paper-{ALL_DESTROYS}")
 
 
 def train_policies(

@@ -6,7 +6,7 @@ from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint
 from neuralns.routes.cost import ask_cost
 from neuralns.routes.insertion import cost_at, may_fit
-from neuralns.routes.vehicles import LARGEST, opening_depots
+from neuralns.routes.vehicles import LARGEST_TYPE, opening_depots
 
 FAR = 2.0
 """A preferred vehicle type is used where a route of one request costs at most so many times the least, the vehicle
@@ -35,7 +35,7 @@ def opening(state, customer):
                 best, found = cost, np.int64(vehicle)
     if state.preferred >= 0 and found >= 0:
         best, found = _with_preferred(state, node, best, found)
-    if state.sizing == LARGEST and found >= 0:
+    if state.sizing == LARGEST_TYPE and found >= 0:
         begin, size, most = state.class_begin[found], state.class_size[found], state.carries[found, 0]
         for index in range(begin, begin + size):
             vehicle = state.by_class[index]

@@ -17,7 +17,7 @@ from neuralns.routes.rules.length import end_of, leg, rows_of, start_of, vehicle
 
 _CLOSE_BOOKS, _close_books = ask("close_books")
 
-CHEAPEST, AS_THEY_ARE, LARGEST = range(3)
+CHEAPEST, AS_THEY_ARE, LARGEST_TYPE = range(3)
 """Values of ``State.sizing``, how a repair chooses among vehicles of one class: a new route gets the cheapest, and any
 route a larger one when it needs it; routes keep theirs; or new routes get the largest that is free."""
 
@@ -316,7 +316,7 @@ def choose_sizing(state):
     if state.n_classes < len(state.used):
         draw = random(state)
         if draw < 0.4:
-            state.sizing = AS_THEY_ARE if draw < 0.3 else LARGEST
+            state.sizing = AS_THEY_ARE if draw < 0.3 else LARGEST_TYPE
         else:
             _resize(state)
 

@@ -15,7 +15,7 @@ from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError
 from neuralns.routes.layout import state_type
 
-LARGEST = 1e15
+LARGEST_LIMIT = 1e15
 """Largest limit of time and iterations: whole numbers up to it are exact as floats, too."""
 
 _signature = types.boolean(state_type)
@@ -67,8 +67,8 @@ class Stop:
                 if math.isnan(value):
                     raise InputError("target cost nan is not a number.")
                 continue
-            if value > LARGEST and value != math.inf:
-                raise InputError(f"{what} {value!s:.20} is too large; at most {LARGEST:g} is possible.")
+            if value > LARGEST_LIMIT and value != math.inf:
+                raise InputError(f"{what} {value!s:.20} is too large; at most {LARGEST_LIMIT:g} is possible.")
             if not value >= 0:
                 raise InputError(f"{what} {value} must be a number of at least 0.")
             if what != "time limit" and math.isfinite(value) and value != int(value):

@@ -23,7 +23,7 @@ FORMAT = 1
 _KEY = "neuralns"
 _FOLDER = Path(__file__).parent / "policies"
 _SUFFIX = ".policy"
-_LARGEST = 1 << 28
+_MOST_BYTES = 1 << 28
 """Most bytes of a policy file (256 MiB), some thousand times what the networks of this package need."""
 _NUMBER_TYPES = ("F32", "F64")
 
@@ -103,8 +103,8 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
             raise InputError(f"{name}: no such file, and no bundled policy of that name (see 'neuralns policy').")
         source = _FOLDER / f"{name}{_SUFFIX}"
     try:
-        if source.stat().st_size > _LARGEST:
-            raise InputError(f"{name}: is larger than the {_LARGEST >> 20} MiB that a policy may have.")
+        if source.stat().st_size > _MOST_BYTES:
+            raise InputError(f"{name}: is larger than the {_MOST_BYTES >> 20} MiB that a policy may have.")
         with safe_open(source, framework="np") as file:
             metadata = file.metadata() or {}
             keys = list(file.keys())

@@ -9,7 +9,7 @@ from typing import Any
 from neuralns.errors import InputError
 
 CORES = os.cpu_count() or 1
-LARGEST = 2**53
+TOO_LARGE = 2**53
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Limits:
                 continue
             if not value > 0 and not (name in ("waiting", "require_matrices") and value == 0):
                 raise InputError(f"limit {name} {value} must be above 0.")
-            if value >= LARGEST:
+            if value >= TOO_LARGE:
                 raise InputError(f"limit {name} {value} is too large.")
         if self.default_seconds > self.seconds:
             raise InputError(

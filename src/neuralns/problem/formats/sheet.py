@@ -17,7 +17,7 @@ import numpy as np
 from neuralns.errors import InputError
 from neuralns.problem.clock import MIDNIGHT
 from neuralns.problem.formats.text import FilePath, HeldText, Unsupported, read_text, refuse_unsupported
-from neuralns.problem.values import LARGEST
+from neuralns.problem.values import LARGEST_NUMBER
 
 Moment = float | timedelta | datetime
 """A time as a cell gives it: minutes, a time of day, or a date with a time."""
@@ -160,7 +160,7 @@ def parse_number(cell: str, decimal_comma: bool) -> float:
         raise ValueError("is not a number") from None
     if not isfinite(value):
         raise ValueError("is not a finite number")
-    if abs(value) > LARGEST:
+    if abs(value) > LARGEST_NUMBER:
         raise ValueError("is too large to compute with")
     return value
 

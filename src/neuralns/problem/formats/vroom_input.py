@@ -34,7 +34,7 @@ KNOWN = {
 """The keys that are understood, by the object that they stand in."""
 TASKS = ("job", "pickup", "delivery")
 """Kinds of tasks."""
-LARGEST = 1e15
+LARGEST_EXACT = 1e15
 """Numbers below it are kept to the second and to the metre."""
 
 Window = tuple[float, float]
@@ -265,11 +265,11 @@ class _Part:
             raise self.refusal(f"id {number!r:.40} must be a whole number from 0 to {2**64 - 1}")
         return number
 
-    def number(self, key: str, default: float, least: float = 0.0, most: float = LARGEST) -> float:
+    def number(self, key: str, default: float, least: float = 0.0, most: float = LARGEST_EXACT) -> float:
         value = self.data.get(key)
         return default if value is None else self.checked(key, value, least, most)
 
-    def checked(self, key: str, value: Any, least: float = 0.0, most: float = LARGEST) -> float:
+    def checked(self, key: str, value: Any, least: float = 0.0, most: float = LARGEST_EXACT) -> float:
         if type(value) not in (int, float) or not least <= value <= most:
             raise self.refusal(f"{key} {value!r:.40} must be a number from {least:.15g} to {most:.15g}")
         return float(value)
@@ -340,7 +340,7 @@ class _Part:
             return None
         if not location:
             return Place(None, index)
-        east, north = (self.checked(key, each, -LARGEST) for each in location)
+        east, north = (self.checked(key, each, -LARGEST_EXACT) for each in location)
         return Place((east, north), index)
 
     def matrices(self) -> dict[str, Floats]:
@@ -354,9 +354,9 @@ class _Part:
                 table = np.empty(0)
             if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
                 raise self.refusal(f"{key} must be a square table of numbers")
-            for row, column in np.argwhere(~((table >= 0) & (table <= LARGEST)))[:1]:
+            for row, column in np.argwhere(~((table >= 0) & (table <= LARGEST_EXACT)))[:1]:
                 value = f"{table[row, column]:.15g} from {row} to {column}"
-                raise self.refusal(f"{key} {value} must be a number from 0 to {LARGEST:.15g}")
+                raise self.refusal(f"{key} {value} must be a number from 0 to {LARGEST_EXACT:.15g}")
             found[key] = table
         return found
 

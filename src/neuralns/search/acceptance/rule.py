@@ -14,7 +14,7 @@ from neuralns.compiled.own import compile_own
 from neuralns.errors import InputError, OperatorError
 from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.solution import Solution
-from neuralns.problem.values import LARGEST
+from neuralns.problem.values import LARGEST_NUMBER
 from neuralns.routes.layout import state_type
 
 DEFAULT_START = 2.0
@@ -124,8 +124,10 @@ class Falling(Acceptance):
                 raise InputError(f"{name} {self.what} {value!r:.60} is not a number.")
             if not (np.isfinite(value) and value > 0):
                 raise InputError(f"{name} {self.what} {value} must be above 0.")
-            if not 1 / LARGEST <= value <= LARGEST:
-                raise InputError(f"{name} {self.what} {value:g} is out of range, {1 / LARGEST:g} to {LARGEST:g}.")
+            if not 1 / LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+                raise InputError(
+                    f"{name} {self.what} {value:g} is out of range, {1 / LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}."
+                )
         if self.start is not None and self.end is not None and self.end > self.start:
             raise InputError(f"end {self.what} {self.end} must not be above the start {self.what} {self.start}.")
 
