@@ -72,11 +72,11 @@ def rows_of(lanes: Lanes, probes: Probes, features: FeatureSet) -> npt.NDArray[n
     """Return the features of the whole and simulations from complete routes, for all lanes of one MDP."""
     mdp, see = lanes.mdps[0], _compiled_see()
     copy = new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale)
-    places = probes.places(mdp.portfolio, "rows")
+    fields = probes.fields_for(mdp.portfolio, "rows")
     rows = np.zeros(len(lanes) * (len(features.globals) + probes.width), np.float32)
     lanes.run(
         lambda addresses, longs, floats: see(
-            addresses, copy, mdp.portfolio.tables, *(places[key] for key in ("chains", "exact", "firsts")),
+            addresses, copy, mdp.portfolio.tables, *(fields[key] for key in ("chains", "exact", "firsts")),
             probes.samples, probes.budget, features.index, longs, rows,
         ),
         "rows",

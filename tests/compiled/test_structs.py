@@ -189,7 +189,7 @@ def test_types_are_told_apart_by_their_fields() -> None:
 
 def test_words_are_laid_in_a_row() -> None:
     # A number takes one word, an array its address and its shape.
-    assert bag_type.places == {
+    assert bag_type.offsets == {
         "count": 0, "share": 1, "ids": 2, "weights": 4, "rows": 6, "small": 9, "inner": 11, "size": 12
     }  # fmt: skip
     assert bag_type.words == 13

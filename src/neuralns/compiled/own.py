@@ -53,17 +53,17 @@ _compiled: dict[tuple[Any, ...], Any] = {}
 @cache
 def _refuse(what: str, function: Callable[..., Any]) -> None:
     """Refuse a function with a statement that compiled code cannot do."""
-    place = _place_of(function, lambda step: step.opname == "RAISE_VARARGS")
-    if place is not None:
+    source_line = _source_line_of(function, lambda step: step.opname == "RAISE_VARARGS")
+    if source_line is not None:
+        file, line = source_line
         raise OperatorError(
-            f"{what} raises an exception or asserts ({place[0]}, line {place[1]}), which compiled code cannot report; "
+            f"{what} raises an exception or asserts ({file}, line {line}), which compiled code cannot report; "
             "take it out."
         )
-    place = _place_of(function, lambda step: step.opname == "IMPORT_NAME")
-    if place is not None:
-        raise OperatorError(
-            f"{what} imports a module inside ({place[0]}, line {place[1]}); import it at the top of the file."
-        )
+    source_line = _source_line_of(function, lambda step: step.opname == "IMPORT_NAME")
+    if source_line is not None:
+        file, line = source_line
+        raise OperatorError(f"{what} imports a module inside ({file}, line {line}); import it at the top of the file.")
 
 
 class _Copies:
@@ -144,7 +144,7 @@ def _shell(function: FunctionType) -> FunctionType:
     return copy
 
 
-def _place_of(function: Any, is_meant: Callable[[dis.Instruction], bool]) -> tuple[str, int] | None:
+def _source_line_of(function: Any, is_meant: Callable[[dis.Instruction], bool]) -> tuple[str, int] | None:
     """Return file and line of the first instruction in a function that is meant, or None."""
     code: Any = getattr(function, "__code__", None)
     line = 0
@@ -167,13 +167,13 @@ def reason(error: NumbaError, function: Callable[..., Any] | None = None) -> str
     named = [number for number, line in enumerate(lines) if line.startswith('File "')]
     theirs = [number for number in named if _is_users(lines[number])]
     if theirs:
-        place = lines[theirs[0]]
+        source_line = lines[theirs[0]]
         called = [_CALLEE.search(line) for line in lines[: theirs[0]]]
         if theirs[0] != named[0] and any(called):
             said = f"{said.rstrip('.')}, in a call of {[each for each in called if each][-1][1]}"
     else:
-        place = _place_of_name(error, function) or next((lines[number] for number in named), "")
-    return f"{said.rstrip('.')}{' (' + place.rstrip(':') + ')' if place else ''}."
+        source_line = _source_line_of_name(error, function) or next((lines[number] for number in named), "")
+    return f"{said.rstrip('.')}{' (' + source_line.rstrip(':') + ')' if source_line else ''}."
 
 
 _CALLEE = re.compile(r"resolving callee type: type\(CPUDispatcher\(<function (\w+) at")
@@ -185,8 +185,8 @@ def _is_users(line: str) -> bool:
     return not os.path.abspath(line.split('"')[1]).startswith(_NOT_USERS)
 
 
-def _place_of_name(error: NumbaError, function: Callable[..., Any] | None) -> str | None:
+def _source_line_of_name(error: NumbaError, function: Callable[..., Any] | None) -> str | None:
     """Return where a function asks for a name that there is not, which numba's message leaves out."""
     name = re.search(r"name '(\w+)' is not defined", str(error))
-    place = None if name is None else _place_of(function, lambda step: step.argval == name[1])
-    return None if place is None else f'File "{place[0]}", line {place[1]}'
+    source_line = None if name is None else _source_line_of(function, lambda step: step.argval == name[1])
+    return None if source_line is None else f'File "{source_line[0]}", line {source_line[1]}'

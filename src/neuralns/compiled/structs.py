@@ -71,11 +71,11 @@ class StructType(types.Type):  # type: ignore[misc]
         self.fields = dict(fields)
         self.constants = frozenset(constants)
         self.known = dict(known or {})
-        self.places: dict[str, int] = {}
+        self.offsets: dict[str, int] = {}
         self.dtypes: dict[str, Any] = {}
         self.words = 0
         for field, kind in self.fields.items():
-            self.places[field] = self.words
+            self.offsets[field] = self.words
             self.words += 1
             if isinstance(kind, types.Array):
                 self.words += kind.ndim
@@ -119,20 +119,20 @@ class Struct:
             raise TypeError(f"{type.name}: {wrong} missing, or no field of it.")
         words, kept = [0] * max(1, type.words), {}
         for name, value in values.items():
-            place = type.places[name]
+            offset = type.offsets[name]
             if name in type.dtypes:
                 kept[name] = value
-                words[place : place + 1 + value.ndim] = (_address(type, name, value), *value.shape)
+                words[offset : offset + 1 + value.ndim] = (_address(type, name, value), *value.shape)
             elif isinstance(value, Struct):
                 kept[name] = value
-                words[place] = value.address
+                words[offset] = value.address
             elif type.fields[name] is whole:
-                words[place] = int(value)
+                words[offset] = int(value)
         content = np.array(words, np.int64)
         floats = content.view(np.float64)
         for name, value in values.items():
             if type.fields[name] is number:
-                floats[type.places[name]] = value
+                floats[type.offsets[name]] = value
         object.__setattr__(self, "type", type)
         object.__setattr__(self, "_kept", kept)
         object.__setattr__(self, "_words", content)
@@ -150,14 +150,14 @@ class Struct:
         kind = self.type.fields.get(name)
         if kind is None:
             raise AttributeError(f"{self.type.name} has no field {name!r}")
-        place = self.type.places[name]
-        return float(self._floats[place]) if kind is number else int(self._words[place])
+        offset = self.type.offsets[name]
+        return float(self._floats[offset]) if kind is number else int(self._words[offset])
 
     def __setattr__(self, name: str, value: Any) -> None:
         kind = self.type.fields.get(name)
         if kind not in (whole, number):
             raise AttributeError(f"{self.type.name} has no number {name!r} to set")
-        (self._floats if kind is number else self._words)[self.type.places[name]] = value
+        (self._floats if kind is number else self._words)[self.type.offsets[name]] = value
 
     def twin(self, shared: Iterable[str] = ()) -> Struct:
         """Return a struct of its own with the same content; only the arrays named are ``shared``."""
@@ -206,10 +206,10 @@ class _Attributes(AttributeTemplate):  # type: ignore[misc]
         return kind.fields.get(attribute)
 
 
-def _place(builder: Any, kind: StructType, pointer: Any, field: str, further: int = 0) -> Any:
+def _word_at(builder: Any, kind: StructType, pointer: Any, field: str, further: int = 0) -> Any:
     """Return the address of a field's word, or of one that follows it."""
     words = builder.bitcast(pointer, _WORD.as_pointer())
-    return builder.gep(words, [ir.Constant(_WORD, kind.places[field] + further)], inbounds=True)
+    return builder.gep(words, [ir.Constant(_WORD, kind.offsets[field] + further)], inbounds=True)
 
 
 def _load(builder: Any, kind: StructType, field: str, pointer: Any) -> Any:
@@ -223,17 +223,17 @@ def _load(builder: Any, kind: StructType, field: str, pointer: Any) -> Any:
 def _data(context: Any, builder: Any, kind: StructType, pointer: Any, field: str) -> Any:
     """Return the address of an array field's first entry."""
     entry = context.get_data_type(kind.fields[field].dtype)
-    return builder.inttoptr(_load(builder, kind, field, _place(builder, kind, pointer, field)), entry.as_pointer())
+    return builder.inttoptr(_load(builder, kind, field, _word_at(builder, kind, pointer, field)), entry.as_pointer())
 
 
 @lower_getattr_generic(StructType)
 def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -> Any:
-    field, place = kind.fields[attribute], _place(builder, kind, pointer, attribute)
+    field, word = kind.fields[attribute], _word_at(builder, kind, pointer, attribute)
     if attribute in kind.known:
         return context.get_constant(field, kind.known[attribute])
     if isinstance(field, types.Array):
         shape = [
-            _load(builder, kind, attribute, _place(builder, kind, pointer, attribute, 1 + axis))
+            _load(builder, kind, attribute, _word_at(builder, kind, pointer, attribute, 1 + axis))
             for axis in range(field.ndim)
         ]
         size = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(field.dtype)))
@@ -245,8 +245,8 @@ def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -
         populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
         return array._getvalue()
     if isinstance(field, StructType):
-        return builder.inttoptr(_load(builder, kind, attribute, place), _BYTES)
-    return _load(builder, kind, attribute, builder.bitcast(place, context.get_value_type(field).as_pointer()))
+        return builder.inttoptr(_load(builder, kind, attribute, word), _BYTES)
+    return _load(builder, kind, attribute, builder.bitcast(word, context.get_value_type(field).as_pointer()))
 
 
 @lower_setattr_generic(StructType)
@@ -256,8 +256,8 @@ def _write(context: Any, builder: Any, signature: Any, arguments: Any, attribute
     if field not in (whole, number) or attribute in kind.constants:
         raise TypeError(f"field {attribute!r} of {kind.name} never changes")
     value = context.cast(builder, arguments[1], given, field)
-    place = _place(builder, kind, arguments[0], attribute)
-    builder.store(value, builder.bitcast(place, context.get_value_type(field).as_pointer()))
+    word = _word_at(builder, kind, arguments[0], attribute)
+    builder.store(value, builder.bitcast(word, context.get_value_type(field).as_pointer()))
 
 
 @lower_cast(StructType, StructType)
@@ -286,10 +286,10 @@ def entry_copier(kind: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
     @intrinsic
     def copy(typing_context: Any, struct: Any, tail: Any, head: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            pointer, *places = arguments
+            pointer, *indices = arguments
             tail, head = (
-                context.cast(builder, place, given, types.uint64)
-                for place, given in zip(places, signature.args[1:], strict=True)
+                context.cast(builder, index, given, types.uint64)
+                for index, given in zip(indices, signature.args[1:], strict=True)
             )
             for source, target in chosen:
                 value = builder.load(builder.gep(_data(context, builder, kind, pointer, source), [tail]))
@@ -311,13 +311,13 @@ def field_copier(kind: StructType, fields: Iterable[str]) -> Any:
             for name in chosen:
                 field = kind.fields[name]
                 if not isinstance(field, types.Array):
-                    word = builder.load(_place(builder, kind, arguments[0], name))
-                    builder.store(word, _place(builder, kind, arguments[1], name))
+                    word = builder.load(_word_at(builder, kind, arguments[0], name))
+                    builder.store(word, _word_at(builder, kind, arguments[1], name))
                     continue
                 one, other = (_data(context, builder, kind, pointer, name) for pointer in arguments)
                 count = ir.Constant(_WORD, 1)
                 for axis in range(field.ndim):
-                    extent = _load(builder, kind, name, _place(builder, kind, arguments[0], name, 1 + axis))
+                    extent = _load(builder, kind, name, _word_at(builder, kind, arguments[0], name, 1 + axis))
                     count = builder.mul(count, extent)
                 size = context.get_abi_sizeof(context.get_data_type(field.dtype))
                 cgutils.raw_memcpy(builder, other, one, count, size)

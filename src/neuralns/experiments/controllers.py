@@ -217,9 +217,9 @@ def play_group(
             )
             row = best if given is None else best - centre + given[stage]
             # What is set holds until something else is; stages that were over before the first question have it too.
-            for place in range(len(STAGES)):
-                if place >= stage or not asked:
-                    rows[place] = row.tolist()
+            for index in range(len(STAGES)):
+                if index >= stage or not asked:
+                    rows[index] = row.tolist()
             asked.add(stage)
             seen[stage] = search_features.tolist()
             return row
@@ -230,7 +230,7 @@ def play_group(
     plain = cost(selector="random")
     # The surface's best as it is, others drawn around it, and as many around the centre.
     drawn_rows = [None, *(draw_rows(dials, centre, rng) for _ in range(SETTINGS - 1))]
-    played = [run(rows, 2 * place <= SETTINGS) for place, rows in enumerate(drawn_rows)]
+    played = [run(rows, 2 * index <= SETTINGS) for index, rows in enumerate(drawn_rows)]
     rows, search_features, costs = (list(part) for part in zip(*played, strict=True))
     return Group(
         number,
@@ -250,18 +250,18 @@ def play_group(
 
 def fit(dials: Dials, groups: Sequence[Group], prior: Response | None = None) -> tuple[Response, float]:
     """Fit a surface to groups, from another one on if there is one; runs that left customers out are left out."""
-    kept = [(group, place) for group in groups for place, cost in enumerate(group.costs) if cost is not None]
+    kept = [(group, run) for group in groups for run, cost in enumerate(group.costs) if cost is not None]
     if not kept:
         raise InputError("no run of the training has served everybody; there is nothing to learn from.")
     _, numbers = np.unique([group.number for group, _ in kept], return_inverse=True)
     centres = np.array([group.centre for group, _ in kept])
-    rows = np.array([group.rows[place] for group, place in kept])
+    rows = np.array([group.rows[run] for group, run in kept])
     values = (rows - centres[:, None, :]) / spread_of(dials)
     runs = Runs(
         np.clip(values, -SPREADS_LIMIT, SPREADS_LIMIT),
         np.array([group.instance_features for group, _ in kept]),
-        np.array([group.search_features[place][1:] for group, place in kept]),
-        np.array([group.costs[place] for group, place in kept], np.float64),
+        np.array([group.search_features[run][1:] for group, run in kept]),
+        np.array([group.costs[run] for group, run in kept], np.float64),
         numbers,
         np.unique([group.instance or str(group.number) for group, _ in kept], return_inverse=True)[1],
     )

@@ -140,8 +140,8 @@ def _oracle(addresses, copy, tables, then_destroy, then_repair, rollouts, longs,
                         squares[pair] += gain * gain
                         counts[pair] += 1.0
                 # The better half stays, the best first.
-                for place in range(1, alive):
-                    pair, index = order[place], place
+                for start in range(1, alive):
+                    pair, index = order[start], start
                     while index > 0 and sums[pair] / counts[pair] > sums[order[index - 1]] / counts[order[index - 1]]:
                         order[index] = order[index - 1]
                         index -= 1

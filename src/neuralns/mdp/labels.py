@@ -129,12 +129,12 @@ def blame(longs, lane, code, pair, tables):
 
 
 @compiled
-def write_row(state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, row, place, width):
+def write_row(state, copy, tables, chains, exact, firsts, samples, budget, features, left, quota, row, offset, width):
     """Write the features of the whole and simulations; return a code of `contract`, and the pair that broke one."""
-    write_globals(state, features, DESTROY, row, place)
+    write_globals(state, features, DESTROY, row, offset)
     if len(chains) == 0:
         return FINE, np.int64(0)
-    further = place + width - (1 + len(firsts)) * (FIRST + CHAIN * len(chains))
+    further = offset + width - (1 + len(firsts)) * (FIRST + CHAIN * len(chains))
     return write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, left, quota, row, further)
 
 
@@ -230,8 +230,8 @@ def label_states(
     copy, other = (new_state(mdp.instance, 0, history=lanes.history, quota=mdp.scale) for _ in range(2))
     destroys, repairs = len(mdp.portfolio.destroys), len(mdp.portfolio.repairs)
     label, tables = _compiled_label(), mdp.portfolio.tables
-    places = probes.places(mdp.portfolio, "labels")
-    chosen = [places[key] for key in ("chains", "exact", "firsts")]
+    fields = probes.fields_for(mdp.portfolio, "labels")
+    chosen = [fields[key] for key in ("chains", "exact", "firsts")]
     settles = base.exact and mdp.acceptance_name == "always"
     pairs, width = np.array(base.pairs, np.int64), len(features.globals) + probes.width
     network = (np.zeros(0, np.float32), np.zeros(0, np.int64), 0, 0) if value is None else pack_layers(value)

@@ -60,19 +60,19 @@ def _importing_from(folder: Path) -> Iterator[None]:
             del sys.modules[loaded]
     before = set(sys.modules)
     importlib.invalidate_caches()
-    place = str(folder)
-    kept, hook = sys.path_importer_cache.pop(place, None), _finder_in(place)
-    sys.path.insert(0, place)
+    entry = str(folder)
+    kept, hook = sys.path_importer_cache.pop(entry, None), _finder_in(entry)
+    sys.path.insert(0, entry)
     sys.path_hooks.insert(0, hook)
     try:
         yield
     finally:
         sys.path_hooks.remove(hook)
-        sys.path_importer_cache.pop(place, None)
+        sys.path_importer_cache.pop(entry, None)
         if kept is not None:
-            sys.path_importer_cache[place] = kept
-        if place in sys.path:
-            sys.path.remove(place)
+            sys.path_importer_cache[entry] = kept
+        if entry in sys.path:
+            sys.path.remove(entry)
         for name in sys.modules.keys() - before:
             file = getattr(sys.modules[name], "__file__", None)
             if file is not None and Path(file).is_relative_to(folder):

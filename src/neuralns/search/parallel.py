@@ -244,7 +244,7 @@ class _Coordinator:
         self.divided = False
         self.number = 0
         # Rounds gone by, of as many as a run has if all are like this one.
-        self.place = 0
+        self.round = 0
         self.told: tuple[int, int, float] | None = None
 
     def await_all(self) -> None:
@@ -390,14 +390,14 @@ class _Coordinator:
             whole = {worker: current for team, current in pairs for worker in team.workers if worker in self.present}
             self._disband_teams()
         self.number += 1
-        self.place += 1
+        self.round += 1
         task = Task(self.number, *self._end_of_round())
         tasks = dict.fromkeys(sorted(self.present), task)
         if self.divided:
             tasks = self._divided(currents, replace(task, part=True))
         elif whole:
             tasks = {worker: replace(task, routes=whole[worker]) for worker in tasks}
-        elif self.place > 1:
+        elif self.round > 1:
             best = self._best()
             worst = max(self.present, key=lambda worker: (self.latest[worker].standing, worker))
             if best.workers != [worst]:
@@ -418,7 +418,7 @@ class _Coordinator:
         teams = [Team([worker], current=team.current) for team in self.teams for worker in team.workers]
         self.teams = [*sorted(teams, key=lambda team: team.workers), kept]
         self.divided, self.parts = False, 1
-        self.place = int(self._done() * self._rounds())
+        self.round = int(self._done() * self._rounds())
 
     def _form_teams(self) -> None:
         """Form teams that divide solutions from now on, each starting from the best so far."""
@@ -426,7 +426,7 @@ class _Coordinator:
         count = max(1, len(present) // self.parts)
         self.teams = [replace(best, workers=list(map(int, each))) for each in np.array_split(present, count)]
         self.divided = True
-        self.place = int(self._done() * self._rounds())
+        self.round = int(self._done() * self._rounds())
 
     def _done(self) -> float:
         """Return which share of the run is over."""
@@ -454,13 +454,13 @@ class _Coordinator:
         """Return the time and the iteration at which the round ends."""
         seconds, iterations = self._limits()
         if math.isfinite(seconds):
-            return seconds * self.place / self._rounds(), math.inf
-        return math.inf, math.ceil(iterations * self.place / self._rounds())
+            return seconds * self.round / self._rounds(), math.inf
+        return math.inf, math.ceil(iterations * self.round / self._rounds())
 
     def _divided(self, currents: list[list[Any]], task: Task) -> dict[int, Task]:
         """Divide the current solution of every team; return the tasks of those who have a part."""
         instance, best = self.setup.instance, self._best()
-        if len(self.teams) > 1 and self.place % (self._rounds() // EXCHANGES) == 0:
+        if len(self.teams) > 1 and self.round % (self._rounds() // EXCHANGES) == 0:
             worst = max(range(len(self.teams)), key=lambda number: (self.teams[number].current, number))
             if self.teams[worst] is not best:
                 currents[worst] = [*best.solution(instance).routes]

@@ -44,9 +44,9 @@ def _sort(keys, items, count):
     for index in range(count):
         items[index] = index
     for gap in (701, 301, 132, 57, 23, 10, 4, 1):
-        for place in range(gap, count):
-            item = items[place]
-            key, index = keys[item], place
+        for start in range(gap, count):
+            item = items[start]
+            key, index = keys[item], start
             while index >= gap and keys[items[index - gap]] > key:
                 items[index] = items[index - gap]
                 index -= gap
@@ -72,19 +72,19 @@ def attention_layer(items, numbers, source, weights, embedded, mixed, space, nod
         for j in range(row):
             below[j] = np.float32(0.0)
             above[nodes * row + j] = np.float32(0.0)
-        for place in range(nodes):
-            node = np.int64(items[place])
+        for rank in range(nodes):
+            node = np.int64(items[rank])
             share = np.exp(LEAK * (s[node] - most))
             h = numbers[embedded + node * width + head * part : embedded + node * width + (head + 1) * part]
-            was, now = below[place * row : (place + 1) * row], below[(place + 1) * row : (place + 2) * row]
+            was, now = below[rank * row : (rank + 1) * row], below[(rank + 1) * row : (rank + 2) * row]
             for j in range(part):
                 now[j] = was[j] + share * h[j]
             now[part] = was[part] + share
-        for place in range(nodes - 1, -1, -1):
-            node = np.int64(items[place])
+        for rank in range(nodes - 1, -1, -1):
+            node = np.int64(items[rank])
             share = np.exp(s[node] - most)
             h = numbers[embedded + node * width + head * part : embedded + node * width + (head + 1) * part]
-            was, now = above[(place + 1) * row : (place + 2) * row], above[place * row : (place + 1) * row]
+            was, now = above[(rank + 1) * row : (rank + 2) * row], above[rank * row : (rank + 1) * row]
             for j in range(part):
                 now[j] = was[j] + share * h[j]
             now[part] = was[part] + share
@@ -123,8 +123,8 @@ def _neighbours(state, node, found):
     for index in range(min(NEAREST, state.neighbours.shape[1])):
         other = state.neighbours[node, index]
         known = False
-        for place in range(tour):
-            known = known or found[place] == other
+        for earlier in range(tour):
+            known = known or found[earlier] == other
         if not known:
             found[count] = other
             count += 1
@@ -145,21 +145,21 @@ def nearest_layer(state, numbers, source, weights, embedded, mixed, space, nodes
         for head in range(heads):
             t = numbers[scores + (heads + head) * nodes + node]
             most = np.float32(-np.inf)
-            for place in range(count):
-                score = t + numbers[scores + head * nodes + np.int64(found[place])]
+            for index in range(count):
+                score = t + numbers[scores + head * nodes + np.int64(found[index])]
                 score = score if score > 0.0 else LEAK * score
-                shares[place] = score
+                shares[index] = score
                 most = max(most, score)
             total = np.float32(0.0)
-            for place in range(count):
-                shares[place] = np.exp(shares[place] - most)
-                total += shares[place]
+            for index in range(count):
+                shares[index] = np.exp(shares[index] - most)
+                total += shares[index]
             y = numbers[mixed + node * width + head * part : mixed + node * width + (head + 1) * part]
             for j in range(part):
                 y[j] = bias[head * part + j]
-            for place in range(count):
-                share = shares[place] / total
-                start = embedded + np.int64(found[place]) * width + head * part
+            for index in range(count):
+                share = shares[index] / total
+                start = embedded + np.int64(found[index]) * width + head * part
                 h = numbers[start : start + part]
                 for j in range(part):
                     y[j] += share * h[j]

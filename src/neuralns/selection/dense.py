@@ -23,7 +23,7 @@ def pack_layers(layers: Layers) -> tuple[npt.NDArray[np.float32], npt.NDArray[np
 
 @compiled
 def dense(numbers, source, weights, target, inputs, outputs, rectify):
-    """Write y = x W + b, rectified if asked for, where x, y and W, followed by b, begin at the given places."""
+    """Write y = x W + b, rectified if asked for, where x, y and W, followed by b, begin at the given offsets."""
     y = numbers[target : target + outputs]
     bias = numbers[weights + inputs * outputs : weights + (inputs + 1) * outputs]
     for j in range(outputs):

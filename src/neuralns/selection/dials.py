@@ -90,11 +90,11 @@ class Dials:
         if not known <= {_but_share(entry) for entry in self.portfolio.operators}:
             return None
         row = np.zeros(len(self.names))
-        for place, entry in enumerate(self.portfolio.operators):
+        for index, entry in enumerate(self.portfolio.operators):
             if _but_share(entry) not in known:
-                row[place] = -2 * FURTHEST
+                row[index] = -2 * FURTHEST
             elif entry.phase == "improve" and entry.share > 0:
-                row[place] = -math.log(entry.share)
+                row[index] = -math.log(entry.share)
         return row
 
     def setting(self, row: npt.ArrayLike, scale: tuple[int, int]) -> Setting:

@@ -34,9 +34,9 @@ Feature set ``rich``:
 =================  =======================================================
 
 and for the whole, where "smallest" and "second" are routes by their number of customers, "shortest" and "longest" by
-length, squash(m) = m / (m + d), move_i = (cost of the cheapest place for i on another route − its gain) / u, at most 4,
-over the places beside those of the 8 nearest customers of i that are on another route with room, and figures of routes
-are 0 if there is none:
+length, squash(m) = m / (m + d), move_i = (cost of the cheapest position for i on another route − its gain) / u, at most
+4, over the positions beside those of the 8 nearest customers of i that are on another route with room, and figures of
+routes are 0 if there is none:
 
 ====================  ======================================================================
 ``phase``             0 destroy, 1 repair
@@ -86,11 +86,11 @@ for u; lengths of routes are divided by twice their mean instead of 8 u; ``route
 
 Feature set ``routes``: that of ``rich``, and for the whole what follows of each of the six routes with the fewest
 customers (among equals the shortest first), all 0 where there are fewer. Here move_i and where i would go, its *goal*,
-are found over the places beside those of the 10 nearest customers of i that are on another route with room. *First*
-are the customers that a removal of the route begins with, d of them at most: stay_i is the cost of the cheapest place
-for i on what is then left of its route, and leave_i = (cost of the cheapest of those places − stay_i) / u, from −4 to
-4. Lengths alone count in stay_i; leave_i is −4 if nothing is left of the route, 4 if there is no such place. The goal
-of a removed customer is on any route.
+are found over the positions beside those of the 10 nearest customers of i that are on another route with room. *First*
+are the customers that a removal of the route begins with, d of them at most: stay_i is the cost of the cheapest
+position for i on what is then left of its route, and leave_i = (cost of the cheapest of those positions − stay_i) / u,
+from −4 to 4. Lengths alone count in stay_i; leave_i is −4 if nothing is left of the route, 4 if there is no such
+position. The goal of a removed customer is on any route.
 
 =================  =======================================================
 ``there``          1
@@ -293,7 +293,7 @@ def _arcs(state):
 
 @compiled
 def _elsewhere(state, customer, near):
-    """Return the cost of the cheapest place beside those of the nearest customers on other routes, and its slot or −1.
+    """Return the cost of the cheapest position beside the nearest customers on other routes, and its slot or −1.
 
     That of a removed customer is on any route.
     """
@@ -340,23 +340,23 @@ def write_static(state, feature_set, out, base):
             most_demand = max(most_demand, state.demand[node])
             most_depot = max(most_depot, distance(state, 0, node))
         for node in range(nodes):
-            place = base + node * _PAPER_WIDTH
-            out[place] = state.x[node] / most_x
-            out[place + 1] = state.y[node] / most_y
-            out[place + 2] = state.demand[node] / most_demand
-            out[place + 3] = distance(state, 0, node) / most_depot
+            offset = base + node * _PAPER_WIDTH
+            out[offset] = state.x[node] / most_x
+            out[offset + 1] = state.y[node] / most_y
+            out[offset + 2] = state.demand[node] / most_demand
+            out[offset + 3] = distance(state, 0, node) / most_depot
     elif feature_set != _RELATIVE:
         width = _WINDOWS_WIDTH if feature_set == _WINDOWS else _RICH_WIDTH
         for node in range(nodes):
-            place = base + node * width
-            out[place] = (state.x[node] - state.x[0]) / state.unit
-            out[place + 1] = (state.y[node] - state.y[0]) / state.unit
-            out[place + 2] = state.demand[node] / state.capacity
-            out[place + 3] = distance(state, 0, node) / state.unit
+            offset = base + node * width
+            out[offset] = (state.x[node] - state.x[0]) / state.unit
+            out[offset + 1] = (state.y[node] - state.y[0]) / state.unit
+            out[offset + 2] = state.demand[node] / state.capacity
+            out[offset + 3] = distance(state, 0, node) / state.unit
             if feature_set == _WINDOWS:
-                out[place + _OPENS] = _opens(state, node)
-                out[place + _CLOSES] = _closes(state, node)
-                out[place + _SERVICE] = _share(state, state.service[node])
+                out[offset + _OPENS] = _opens(state, node)
+                out[offset + _CLOSES] = _closes(state, node)
+                out[offset + _SERVICE] = _share(state, state.service[node])
 
 
 @compiled
@@ -365,9 +365,9 @@ def write_dynamic(state, feature_set, out, base):
     if feature_set == _PAPER:
         tours = state.n_routes / 5.0
         for node in range(state.customers + 1):
-            place = base + node * _PAPER_WIDTH
-            out[place + 4] = 1.0 if node == 0 or state.route[node] >= 0 else 0.0
-            out[place + 5] = tours
+            offset = base + node * _PAPER_WIDTH
+            out[offset + 4] = 1.0 if node == 0 or state.route[node] >= 0 else 0.0
+            out[offset + 5] = tours
         return
     width = _WINDOWS_WIDTH if feature_set == _WINDOWS else _RICH_WIDTH
     if feature_set == _RELATIVE:
@@ -397,21 +397,21 @@ def write_dynamic(state, feature_set, out, base):
         arriving = state.entry[slot]
         while node != 0:
             after, leaving = state.successor[node], state.arc[node]
-            place = base + np.int64(node) * width
-            out[place + _ROUTED] = 1.0
-            out[place + _BEFORE] = arriving * per_unit
-            out[place + _AFTER] = leaving * per_unit
-            out[place + _GAIN] = (arriving + leaving - distance(state, before, after)) * per_unit
-            out[place + _LOAD] = load
-            out[place + _LENGTH] = length
-            out[place + _SIZE] = share
-            out[place + _POSITION] = rank * step
+            offset = base + np.int64(node) * width
+            out[offset + _ROUTED] = 1.0
+            out[offset + _BEFORE] = arriving * per_unit
+            out[offset + _AFTER] = leaving * per_unit
+            out[offset + _GAIN] = (arriving + leaving - distance(state, before, after)) * per_unit
+            out[offset + _LOAD] = load
+            out[offset + _LENGTH] = length
+            out[offset + _SIZE] = share
+            out[offset + _POSITION] = rank * step
             if keeps:
                 one = min(seen_cost(state, before, node), state.status.start)
                 other = min(seen_cost(state, node, after), state.status.start)
-                out[place + _HISTORY] = 0.5 * (one + other) * per_cost
+                out[offset + _HISTORY] = 0.5 * (one + other) * per_cost
             else:
-                out[place + _HISTORY] = 0.0
+                out[offset + _HISTORY] = 0.0
             before, node, arriving = node, after, leaving
             rank += 1
         if feature_set == _WINDOWS:
@@ -419,13 +419,13 @@ def write_dynamic(state, feature_set, out, base):
 
 
 @compiled
-def _clear(out, place, width):
+def _clear(out, offset, width):
     """Make 0 what changes with the routes in the row of a node."""
     for column in range(_ROUTED, _RICH_WIDTH):
-        out[place + column] = 0.0
+        out[offset + column] = 0.0
     if width == _WINDOWS_WIDTH:
         for column in range(_START, _WINDOWS_WIDTH):
-            out[place + column] = 0.0
+            out[offset + column] = 0.0
 
 
 @compiled
@@ -435,9 +435,9 @@ def _write_times(state, slot, out, base):
         renew(state, slot)
     before, node, left = np.uint32(0), state.first[slot], state.earliest[0]
     while node != 0:
-        place = base + np.int64(node) * _WINDOWS_WIDTH
+        offset = base + np.int64(node) * _WINDOWS_WIDTH
         start, idle, slack, left = _times(state, before, node, left)
-        out[place + _START], out[place + _IDLE], out[place + _SLACK] = start, idle, slack
+        out[offset + _START], out[offset + _IDLE], out[offset + _SLACK] = start, idle, slack
         before, node = node, state.successor[node]
 
 
@@ -589,16 +589,16 @@ def _stay(state, customer, rest):
 @compiled
 def _write_routes(state, quota, shortest_slot, out, base):
     """Write what the set ``routes`` has beyond ``rich``."""
-    for place in range(base, base + _ROUTES * _ROUTE_WIDTH):
-        out[place] = 0.0
+    for offset in range(base, base + _ROUTES * _ROUTE_WIDTH):
+        out[offset] = 0.0
     count = _rank_routes(state)
     for rank in range(count):
-        slot, place = state.columns[rank], base + rank * _ROUTE_WIDTH
+        slot, offset = state.columns[rank], base + rank * _ROUTE_WIDTH
         size = np.float64(state.size[slot])
-        out[place + R_THERE] = 1.0
-        out[place + R_SIZE] = size / (size + quota)
-        out[place + R_LENGTH] = state.length[slot] / (8.0 * state.unit)
-        out[place + R_SHORTEST] = 1.0 if slot == shortest_slot else 0.0
+        out[offset + R_THERE] = 1.0
+        out[offset + R_SIZE] = size / (size + quota)
+        out[offset + R_LENGTH] = state.length[slot] / (8.0 * state.unit)
+        out[offset + R_SHORTEST] = 1.0 if slot == shortest_slot else 0.0
         rest, first = state.first[slot], 0
         while rest != 0 and first < quota:
             rest = state.successor[rest]
@@ -628,9 +628,9 @@ def _write_routes(state, quota, shortest_slot, out, base):
                     out[there + R_DRAWN] += 1.0 / quota
             number += 1
             node = state.successor[node]
-        out[place + R_MOVES], out[place + R_MOVE] = negative / quota, total / size
-        out[place + R_LEAST_MOVE], out[place + R_MOST_MOVE] = least, most
-        out[place + R_LEAVES], out[place + R_LEAVE] = leaves / quota, leave / first
+        out[offset + R_MOVES], out[offset + R_MOVE] = negative / quota, total / size
+        out[offset + R_LEAST_MOVE], out[offset + R_MOST_MOVE] = least, most
+        out[offset + R_LEAVES], out[offset + R_LEAVE] = leaves / quota, leave / first
     for index in range(state.n_removed):
         _, goal = _elsewhere(state, state.removed[index], _NEAR)
         rank_of_goal = _rank_of(state, goal, count)

@@ -35,7 +35,7 @@ class Fixed(Selector):
         return self.destroy, self.repair
 
     def start(self, portfolio: Portfolio, customers: int = 1) -> Struct:
-        places = []
+        indices = []
         for name, entries in ((self.destroy, portfolio.destroys), (self.repair, portfolio.repairs)):
             names = [entry.name for entry in entries]
             if name not in names:
@@ -43,8 +43,8 @@ class Fixed(Selector):
                     f"selector {self.name!r}: operator {name!r} is not among {', '.join(names)} of portfolio "
                     f"{portfolio.name!r}."
                 )
-            places.append(names.index(name))
-        return self.new_memory(pair=np.array(places))
+            indices.append(names.index(name))
+        return self.new_memory(pair=np.array(indices))
 
     @staticmethod
     def choose(memory, state, phase):

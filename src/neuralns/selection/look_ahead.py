@@ -103,7 +103,7 @@ class Probes:
             "firsts": [list(pair) for pair in self.firsts], "samples": self.samples, "budget": self.budget,
         }  # fmt: skip
 
-    def places(self, portfolio: Portfolio, name: str) -> dict[str, Any]:
+    def fields_for(self, portfolio: Portfolio, name: str) -> dict[str, Any]:
         """Return the fields of memories and compiled functions: pairs are numbered through the destroy operators."""
         destroys = [entry.name for entry in portfolio.destroys]
         repairs = [entry.name for entry in portfolio.repairs]
@@ -115,8 +115,8 @@ class Probes:
                         f"{name}: simulates the pair {destroy!r}, {repair!r}, which is not in portfolio "
                         f"{portfolio.name!r}."
                     )
-            places = [destroys.index(destroy) * len(repairs) + repairs.index(repair) for destroy, repair in pairs]
-            found.append(np.array(places, np.int64))
+            indices = [destroys.index(destroy) * len(repairs) + repairs.index(repair) for destroy, repair in pairs]
+            found.append(np.array(indices, np.int64))
         exact = np.array(self.exact, np.int64)
         return {
             "chains": found[0], "exact": exact, "firsts": found[1], "samples": self.samples, "budget": self.budget,
@@ -167,11 +167,11 @@ def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, lef
     """Write what simulations from complete routes give; return a code of `contract`, and the pair that broke one."""
     width = FIRST + CHAIN * len(chains)
     start, root = max(state.status.start, 1e-300), np.sqrt(np.float64(state.customers))
-    for place in range(base, base + (1 + len(firsts)) * width):
-        out[place] = np.float32(0.0)
+    for offset in range(base, base + (1 + len(firsts)) * width):
+        out[offset] = np.float32(0.0)
     seed_generator(copy, _STREAM)
     for first in range(-1, len(firsts)):
-        place = base + (first + 1) * width
+        offset = base + (first + 1) * width
         for index in range(len(chains)):
             count = np.int64(1) if exact[index] != 0 else samples
             for _ in range(count):
@@ -183,19 +183,19 @@ def write_ahead(state, copy, tables, chains, exact, firsts, samples, budget, lef
                     if code != FINE:
                         return code, pair
                     pairs -= 1
-                out[place] = (state.cost - copy.cost) / start
-                out[place + 1] = (state.n_routes - copy.n_routes) / root
+                out[offset] = (state.cost - copy.cost) / start
+                out[offset + 1] = (state.n_routes - copy.n_routes) / root
                 used = _follow(copy, tables, chains[index], pairs, quota, exact[index] != 0)
                 if used < 0:
                     return -used, chains[index]
-                to = place + FIRST + CHAIN * index
+                to = offset + FIRST + CHAIN * index
                 out[to] += copy.cost / start / count
                 out[to + 1] += (1.0 if copy.n_routes == 1 else 0.0) / count
                 out[to + 2] += copy.n_routes / root / count
                 out[to + 3] += used / (count * np.float64(budget))
         if first < 0:
             for index in range(len(chains)):
-                if exact[index] != 0 and out[place + FIRST + CHAIN * index + 1] > 0.0:
+                if exact[index] != 0 and out[offset + FIRST + CHAIN * index + 1] > 0.0:
                     return FINE, np.int64(0)
     return FINE, np.int64(0)
 
@@ -255,7 +255,7 @@ class LookAhead(PolicySelector):
             width=0, heads=0, nearest=0, numbers=numbers, row=row, scratch=scratch,
             seen=np.zeros(1, np.int64), copy=new_state(instance, 0, history=True, quota=most),
             tables=portfolio.tables, repairs=len(portfolio.repairs), most=most,
-            **probes.places(portfolio, self.name),
+            **probes.fields_for(portfolio, self.name),
         )  # fmt: skip
 
     def values(self, memory: Struct, customers: int) -> npt.NDArray[np.float64]:

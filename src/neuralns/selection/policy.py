@@ -289,10 +289,10 @@ def _observe(memory, state, phase):
 @compiled
 def pick(memory, outputs, state, phase):
     """Return an operator of the phase by the softmax of its Q-value; Q-values begin at ``outputs``."""
-    numbers, count, place = memory.numbers, memory.counts[phase], 0 if phase == DESTROY else memory.counts[DESTROY]
+    numbers, count, offset = memory.numbers, memory.counts[phase], 0 if phase == DESTROY else memory.counts[DESTROY]
     best, most = 0, -np.inf
     for index in range(count):
-        value = np.float64(numbers[outputs + memory.outputs[place + index]])
+        value = np.float64(numbers[outputs + memory.outputs[offset + index]])
         if value > most:
             best, most = index, value
     temperature = memory.temperature
@@ -300,10 +300,10 @@ def pick(memory, outputs, state, phase):
         return best
     total = 0.0
     for index in range(count):
-        total += np.exp((np.float64(numbers[outputs + memory.outputs[place + index]]) - most) / temperature)
+        total += np.exp((np.float64(numbers[outputs + memory.outputs[offset + index]]) - most) / temperature)
     point = random(state) * total
     for index in range(count):
-        point -= np.exp((np.float64(numbers[outputs + memory.outputs[place + index]]) - most) / temperature)
+        point -= np.exp((np.float64(numbers[outputs + memory.outputs[offset + index]]) - most) / temperature)
         if point < 0.0:
             return index
     return best

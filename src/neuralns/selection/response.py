@@ -42,9 +42,9 @@ def centre_of(dials: Dials, default: Floats | None) -> Floats:
     left_out = row < -FURTHEST
     destroys, repairs, *_ = dials.sizes
     row[left_out] = RARE
-    for place, entry in enumerate(dials.portfolio.improves, destroys + repairs):
-        if left_out[place] and entry.share > 0:
-            row[place] = math.log(SELDOM / entry.share)
+    for index, entry in enumerate(dials.portfolio.improves, destroys + repairs):
+        if left_out[index] and entry.share > 0:
+            row[index] = math.log(SELDOM / entry.share)
     return row
 
 
