@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from neuralns.reproduction.layout import LAYOUTS, wanted_places
+from neuralns.reproduction.layout import LAYOUTS, wanted_cells
 from neuralns.reproduction.plan import FULL, INSTANCES, Plan
 from neuralns.reproduction.rounds import Tuning
-from neuralns.reproduction.tables import Cell, Place, Tables, make_cell
+from neuralns.reproduction.tables import Cell, Estimate, Tables, make_estimate
 
-Mean = Callable[[Place], float | None]
-"""Gives the mean of a place; None leaves a gap."""
+Mean = Callable[[Cell], float | None]
+"""Gives the mean of a cell; None leaves a gap."""
 
 HEADERS = {
     "table1.csv": "setting,instance,destroy_operators,agent,mean_reward,ci,seeds",
@@ -34,13 +34,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def usual(place: Place) -> float | None:
+def usual(cell: Cell) -> float | None:
     """Return a mean such as the paper's claims would have it."""
-    experiment, number, agent = place.experiment, place.number, place.agent
-    shift = {"C": 0.0, "R": 4.0, "RC": -3.0}[place.instance]
-    half = 0.5 if place.setting == "distance" else 1.0
+    experiment, number, agent = cell.experiment, cell.number, cell.agent
+    shift = {"C": 0.0, "R": 4.0, "RC": -3.0}[cell.instance]
+    half = 0.5 if cell.setting == "distance" else 1.0
     if experiment == "temperature":
-        return half * (101 + (20 + 9 * np.log10(100 * number) if place.statistic == "avg" else 0) + shift)
+        return half * (101 + (20 + 9 * np.log10(100 * number) if cell.statistic == "avg" else 0) + shift)
     if experiment in ("scaling", "large"):
         steep = {"DQN": 374 + number / 2, "GNN+": 376 + number / 2, "LRW": 318 + number / 5, "RAN": 250 - number / 2}
         rewards = {**steep, "FIXED": 370 + number / 2, "ORACLE": 390 + number / 2}
@@ -57,39 +57,39 @@ def usual(place: Place) -> float | None:
     if experiment == "scale":
         reward = 400 - {"DQN": 60, "LRW": 160, "RAN": 240, "FIXED": 70, "ORACLE": 30}[agent] * (2 / number) ** 1.2
     if experiment == "table2":
-        reward = 500 - reward if place.statistic == "avg" else 490 - reward
+        reward = 500 - reward if cell.statistic == "avg" else 490 - reward
     return half * (reward + shift)
 
 
 def make_tables(mean: Mean = usual, plan: Plan = FULL, spread: float = 2.0) -> Tables:
     """Return tables whose seeds lie around the means, evenly from −``spread`` to ``spread``."""
-    cells: dict[Place, Cell] = {}
+    estimates: dict[Cell, Estimate] = {}
     seeds = len(plan.seed_numbers)
     offsets = np.linspace(-spread, spread, seeds) if seeds > 1 else np.zeros(1)
-    for place in (place for experiment in LAYOUTS for place in wanted_places(experiment, plan)):
-        middle = mean(place)
+    for cell in (cell for experiment in LAYOUTS for cell in wanted_cells(experiment, plan)):
+        middle = mean(cell)
         if middle is not None:
-            cells[place] = make_cell(np.round(middle + offsets, 4).tolist())
+            estimates[cell] = make_estimate(np.round(middle + offsets, 4).tolist())
     tuning = (
         Tuning("DQN", "paper", "pooled features", 371.25, True),
         Tuning("DQN", "paper", "paper", 365.5, False),
         Tuning("CRW", "paper", "segment 5, reaction 0.1", 198.0, True),
     )
     fixed = [
-        Place("table1", setting, instance, number, "FIXED")
+        Cell("table1", setting, instance, number, "FIXED")
         for setting, instance, number in product(("paper", "distance"), INSTANCES, plan.destroys)
     ]
     pairs = {
-        place: ("greedy route" if place.number == 12 else "random route", "regret-2")
-        for place in fixed
-        if mean(place) is not None
+        cell: ("greedy route" if cell.number == 12 else "random route", "regret-2")
+        for cell in fixed
+        if mean(cell) is not None
     }
-    return Tables(cells, tuning, pairs)
+    return Tables(estimates, tuning, pairs)
 
 
-def without(*gaps: Callable[[Place], bool], mean: Mean = usual) -> Mean:
-    """Return the means with gaps where one of the conditions is true of the place."""
-    return lambda place: None if any(gap(place) for gap in gaps) else mean(place)
+def without(*gaps: Callable[[Cell], bool], mean: Mean = usual) -> Mean:
+    """Return the means with gaps where one of the conditions is true of the cell."""
+    return lambda cell: None if any(gap(cell) for gap in gaps) else mean(cell)
 
 
 CALLS: list[dict[str, Any]] = [

@@ -21,8 +21,8 @@ from neuralns.problem.bundled import bundled_names
 from neuralns.reproduction.contrasts import compare_agents
 from neuralns.reproduction.folder import open_folder
 from neuralns.reproduction.plan import ALL_DESTROYS, EXPERIMENTS, FULL, INSTANCES
-from neuralns.reproduction.published import published_cells
-from neuralns.reproduction.tables import Place, Tables, make_tables
+from neuralns.reproduction.published import published_estimates
+from neuralns.reproduction.tables import Cell, Tables, make_tables
 from neuralns.search import fewest, penalties
 
 ROOT = Path(__file__).parents[1]
@@ -55,11 +55,11 @@ def results() -> Tables:
 
 
 def mean_of(experiment: str, setting: str, agent: str, statistic: str = "", least: int = 2) -> float:
-    cells = results().cells.items()
+    estimates = results().estimates.items()
     wanted = (experiment, setting, agent, statistic)
     return float(np.mean([
-        cell.mean for place, cell in cells
-        if (place.experiment, place.setting, place.agent, place.statistic) == wanted and place.number >= least
+        estimate.mean for cell, estimate in estimates
+        if (cell.experiment, cell.setting, cell.agent, cell.statistic) == wanted and cell.number >= least
     ]))  # fmt: skip
 
 
@@ -78,20 +78,20 @@ def test_readings_are_called_fitted_and_their_agreement_no_test() -> None:
 
 def test_where_the_dqn_is_above_the_published_one_and_where_it_is_a_tie() -> None:
     better = {"table1": 0, "avg": 0, "min": 0}
-    published = published_cells()
-    for place, cell in results().cells.items():
-        if place.agent == "DQN" and place in published and place.number >= 5:
-            difference = cell.mean - published[place].mean
-            better[place.statistic or place.experiment] += (
-                difference > 0 if place.experiment == "table1" else difference < 0
+    published = published_estimates()
+    for cell, estimate in results().estimates.items():
+        if cell.agent == "DQN" and cell in published and cell.number >= 5:
+            difference = estimate.mean - published[cell].mean
+            better[cell.statistic or cell.experiment] += (
+                difference > 0 if cell.experiment == "table1" else difference < 0
             )
     assert f"above the published one in {better['table1']} of Table 1" in text_of("docs/paper.md")
     assert (
         f"Table 2 is a tie: F is lower than published in {better['avg']} of the 24 cells on average over a run, and in "
         f"{better['min']} by the best of a run." in text_of("docs/paper.md")
     )
-    last = Place("table1", "paper", "R", ALL_DESTROYS, "DQN")
-    below = f"{results().cells[last].mean:.1f} against {published[last].mean:.1f}"
+    last = Cell("table1", "paper", "R", ALL_DESTROYS, "DQN")
+    below = f"{results().estimates[last].mean:.1f} against {published[last].mean:.1f}"
     for page in ("README.md", "docs/paper.md"):
         assert below in text_of(page)
     assert f"inside ALNS it is a tie (F {mean_of('table2', 'paper', 'DQN', 'avg', 5):.1f} against" in text_of(
@@ -119,7 +119,7 @@ def test_means_of_all_agents(setting: str) -> None:
 def test_in_how_many_cells_the_dqn_differs_from_the_best_fixed_pair(
     name: str, experiment: str, setting: str, statistic: str
 ) -> None:
-    found = compare_agents(results().cells, experiment, setting, "DQN", "FIXED", statistic).values()
+    found = compare_agents(results().estimates, experiment, setting, "DQN", "FIXED", statistic).values()
     sign = -1 if statistic else 1
     sure = [sign * each.difference > 0 for each in found if each.significant]
     assert row_of("docs/paper.md", name) == [str(len(found)), str(sum(sure)), str(len(sure) - sum(sure))]
@@ -129,27 +129,27 @@ def test_what_looking_ahead_wins() -> None:
     page = text_of("docs/paper.md")
     for setting, names in (("paper", ("`paper`, C", "R", "RC")), ("distance", ("`distance`, C", "R", "RC"))):
         for instance, name in zip(INSTANCES, names, strict=True):
-            places = [
-                Place("table1", setting, instance, ALL_DESTROYS, agent) for agent in ("FIXED", "DQN", "AHEAD", "ORACLE")
+            cells = [
+                Cell("table1", setting, instance, ALL_DESTROYS, agent) for agent in ("FIXED", "DQN", "AHEAD", "ORACLE")
             ]
-            figures = [f"{results().cells[place].mean:.1f}" for place in places]
-            figures.append(f"{results().microseconds[places[2]][0]:.1f}")
+            figures = [f"{results().estimates[cell].mean:.1f}" for cell in cells]
+            figures.append(f"{results().microseconds[cells[2]][0]:.1f}")
             assert f"| {name} | {' | '.join(figures)} |" in page
         fixed, ahead, oracle = (mean_of("table1", setting, agent) for agent in ("FIXED", "AHEAD", "ORACLE"))
         assert f"{100 * (ahead - fixed) / (oracle - fixed):.0f} % of the way" in page
     sure = [
-        place.number < 10
-        for place, each in compare_agents(results().cells, "table1", "paper", "AHEAD", "FIXED").items()
+        cell.number < 10
+        for cell, each in compare_agents(results().estimates, "table1", "paper", "AHEAD", "FIXED").items()
         if each.significant and each.difference > 0
     ]
     assert f"significantly in {sum(sure)} of 24" in page
 
 
 def test_where_the_oracle_is_below_the_best_fixed_pair() -> None:
-    cells = results().cells
+    estimates = results().estimates
     below = {
         setting: sum(
-            each.difference < 0 for each in compare_agents(cells, "table1", setting, "ORACLE", "FIXED").values()
+            each.difference < 0 for each in compare_agents(estimates, "table1", setting, "ORACLE", "FIXED").values()
         )
         for setting in ("paper", "distance")
     }
@@ -170,13 +170,13 @@ AGENTS = {
 
 @pytest.mark.parametrize("name", AGENTS)
 def test_the_pages_have_one_value_for_each_cell_of_table_2(name: str) -> None:
-    known = published_cells()
+    known = published_estimates()
     for cell, instance in zip(row_of_selectors(name), INSTANCES, strict=True):
-        places = [
-            Place("table2", "paper", instance, ALL_DESTROYS, AGENTS[name], statistic) for statistic in ("avg", "min")
+        wanted = [
+            Cell("table2", "paper", instance, ALL_DESTROYS, AGENTS[name], statistic) for statistic in ("avg", "min")
         ]
-        expected = [results().cells[place].mean for place in places] + [
-            known[place].mean for place in places if place in known
+        expected = [results().estimates[each].mean for each in wanted] + [
+            known[each].mean for each in wanted if each in known
         ]
         assert [float(number) for number in re.findall(r"[\d.]+", cell)] == pytest.approx(expected, abs=0.0501)
 
@@ -187,7 +187,7 @@ def test_the_pages_have_one_value_for_each_cell_of_the_larger_instances() -> Non
     names = [(instance, agent) for instance in INSTANCES for agent in ("DQN", "LRW", "FIXED", "RAN")]
     for line, (instance, agent) in zip(table, names, strict=True):
         for cell, size in zip(line.strip("| ").split(" | ")[-5:], FULL.sizes, strict=True):
-            figure = results().cells[Place("scaling", "paper", instance, size, agent)]
+            figure = results().estimates[Cell("scaling", "paper", instance, size, agent)]
             expected = (figure.mean, figure.ci)
             numbers = [float(number) for number in re.findall(r"[\d.]+", cell)]
             assert numbers == pytest.approx(expected[: len(numbers)], abs=0.0501)
@@ -210,19 +210,21 @@ def test_what_carries_over(experiment: str, sizes: tuple[int, ...], names: dict[
     lines = iter(table.splitlines()[2:])
     for instance in INSTANCES:
         for name, agent in names.items():
-            found = [results().cells[Place(experiment, "paper", instance, size, agent)] for size in sizes]
-            figures = [f"{cell.mean:.1f}" + ("" if agent == "FIXED" else f" ± {cell.ci:.1f}") for cell in found]
+            found = [results().estimates[Cell(experiment, "paper", instance, size, agent)] for size in sizes]
+            figures = [
+                f"{estimate.mean:.1f}" + ("" if agent == "FIXED" else f" ± {estimate.ci:.1f}") for estimate in found
+            ]
             begin = f"| {instance} |" if agent == "GNN+" else "| |"
             assert next(lines) == f"{begin} {name} | {' | '.join(figures)} |"
 
 
 def test_in_how_many_cells_our_graph_network_differs_from_the_best_fixed_pair() -> None:
-    cells = results().cells
-    beaten = [compare_agents(cells, "scaling", "paper", "GNN+", other) for other in ("LRW", "RAN")]
+    estimates = results().estimates
+    beaten = [compare_agents(estimates, "scaling", "paper", "GNN+", other) for other in ("LRW", "RAN")]
     assert all(each.significant and each.difference > 0 for found in beaten for each in found.values())
     assert [len(found) for found in beaten] == [15, 15]
     for name, experiment in (("larger instances", "scaling"), ("large generated instances", "large")):
-        found = compare_agents(cells, experiment, "paper", "GNN+", "FIXED").values()
+        found = compare_agents(estimates, experiment, "paper", "GNN+", "FIXED").values()
         sure = [each.difference > 0 for each in found if each.significant]
         assert row_of("docs/paper.md", name) == [str(len(found)), str(sum(sure)), str(len(sure) - sum(sure))]
 

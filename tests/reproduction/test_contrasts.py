@@ -10,18 +10,18 @@ from scipy.stats import wilcoxon
 import results
 from neuralns.experiments.statistics import holm, welch
 from neuralns.reproduction.contrasts import Contrast, compare_agents, contrasts, over_all
-from neuralns.reproduction.tables import Cell, Place
+from neuralns.reproduction.tables import Cell, Estimate
 
 
 def test_contrasts_are_corrected_for_those_that_could_be_tested() -> None:
-    def cell(*values: float) -> Cell:
-        return Cell(sum(values) / len(values), 0.0, values)
+    def estimate(*values: float) -> Estimate:
+        return Estimate(sum(values) / len(values), 0.0, values)
 
-    far, near, once = (Place("table1", "paper", "C", number, "DQN") for number in (2, 3, 4))
+    far, near, once = (Cell("table1", "paper", "C", number, "DQN") for number in (2, 3, 4))
     pairs = {
-        far: (cell(9.0, 10.0, 11.0), cell(1.0, 2.0, 3.0)),
-        near: (cell(1.0, 2.0, 3.0), cell(2.0, 3.5, 4.0)),
-        once: (cell(5.0), cell(3.0)),
+        far: (estimate(9.0, 10.0, 11.0), estimate(1.0, 2.0, 3.0)),
+        near: (estimate(1.0, 2.0, 3.0), estimate(2.0, 3.5, 4.0)),
+        once: (estimate(5.0), estimate(3.0)),
     }
     found = contrasts(pairs)
     raw = [welch(a.values, b.values) for a, b in (pairs[far], pairs[near])]
@@ -32,17 +32,17 @@ def test_contrasts_are_corrected_for_those_that_could_be_tested() -> None:
 
 
 def test_agents_are_compared_where_both_are() -> None:
-    gap = results.without(lambda place: (place.number, place.agent) == (7, "LRW"))
-    cells = results.make_tables(gap).cells
-    found = compare_agents(cells, "table1", "paper", "DQN", "LRW")
+    gap = results.without(lambda cell: (cell.number, cell.agent) == (7, "LRW"))
+    estimates = results.make_tables(gap).estimates
+    found = compare_agents(estimates, "table1", "paper", "DQN", "LRW")
     assert set(found) == {
-        Place("table1", "paper", i, n, "DQN") for i in ("C", "R", "RC") for n in range(2, 13) if n != 7
+        Cell("table1", "paper", i, n, "DQN") for i in ("C", "R", "RC") for n in range(2, 13) if n != 7
     }
-    place = Place("table1", "paper", "R", 12, "DQN")
-    assert found[place].difference == cells[place].mean - cells[place.of("LRW")].mean
-    place = Place("table2", "distance", "C", 3, "DQN", "min")
-    average = compare_agents(cells, "table2", "distance", "DQN", "FIXED", "min")[place]
-    assert average.difference == cells[place].mean - cells[place.of("FIXED")].mean
+    cell = Cell("table1", "paper", "R", 12, "DQN")
+    assert found[cell].difference == estimates[cell].mean - estimates[cell.of("LRW")].mean
+    cell = Cell("table2", "distance", "C", 3, "DQN", "min")
+    average = compare_agents(estimates, "table2", "distance", "DQN", "FIXED", "min")[cell]
+    assert average.difference == estimates[cell].mean - estimates[cell.of("FIXED")].mean
 
 
 def test_the_test_over_all_cells_is_wilcoxons() -> None:

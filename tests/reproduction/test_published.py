@@ -34,8 +34,8 @@ OBJECTIVE_MEANS = {
 
 
 def test_every_cell_of_the_tables_is_there_once() -> None:
-    places = [(row.instance, row.destroy_operators, row.agent) for row in published_rewards()]
-    assert sorted(places) == sorted(product(("C", "R", "RC"), range(2, 13), ("DQN", "RAN", "LRW")))
+    rewards = [(row.instance, row.destroy_operators, row.agent) for row in published_rewards()]
+    assert sorted(rewards) == sorted(product(("C", "R", "RC"), range(2, 13), ("DQN", "RAN", "LRW")))
     cells = [(row.instance, row.destroy_operators, row.agent, row.statistic) for row in published_objectives()]
     agents = ("DQN", "LRW", "RAN", "CRW")
     assert sorted(cells) == sorted(product(("C", "R", "RC"), range(2, 13), agents, ("avg", "min")))

@@ -20,7 +20,7 @@ from neuralns.reproduction.document import Block, Bullets, Code, Document, Headi
 from neuralns.reproduction.plan import FULL, QUICK, Plan
 from neuralns.reproduction.published import published_rewards
 from neuralns.reproduction.report import make_report, write_report
-from neuralns.reproduction.tables import Place, Tables
+from neuralns.reproduction.tables import Cell, Tables
 
 INSTANCES = ("C", "R", "RC")
 FIGURES = {"table1-paper", "table1-distance", "table2-paper", "table2-distance", "scaling-paper", "scale-paper",
@@ -79,10 +79,10 @@ def grid(document: Document, title: str, instance: str) -> dict[str, list[str]]:
     """The columns of an instance's table, those beside a column under its name and theirs."""
     blocks = section(document, "All numbers")
     start = next(n for n, block in enumerate(blocks) if isinstance(block, Heading) and block.text == title)
-    place = next(
+    index = next(
         n for n in range(start, len(blocks)) if blocks[n] == Paragraph(f"Instance {instance}")
     )  # fmt: skip
-    table = blocks[place + 1]
+    table = blocks[index + 1]
     assert isinstance(table, Table)
     found, agent = {}, ""
     for number, name in enumerate(table.head):
@@ -190,13 +190,13 @@ def test_texts_from_outside_are_escaped() -> None:
 
 
 def test_every_claim_has_a_verdict_a_rule_and_evidence(tables: Tables, full: Document) -> None:
-    cells = tables.cells
+    estimates = tables.estimates
     rows = only_table(section(full, "The paper's claims in short")).rows
     assert [row[0] for row in rows] == [title for claim in CLAIMS for title in [claim.title] * (1 + bool(claim.ours))]
     paper = [row for row in rows if not row[1].startswith("No claim of the paper")]
     for claim, row in zip(CLAIMS, paper, strict=True):
-        found, evidence = claim.judge(cells, FULL, "paper")
-        other = "–" if claim.experiment in ("scaling", "scale") else claim.judge(cells, FULL, "distance")[0]
+        found, evidence = claim.judge(estimates, FULL, "paper")
+        other = "–" if claim.experiment in ("scaling", "scale") else claim.judge(estimates, FULL, "distance")[0]
         assert row == (claim.title, claim.text, found, other)
         blocks = section(full, f"{claim.title}: {found}")
         assert Paragraph(f"Our rule: {claim.rule}") in blocks
@@ -205,11 +205,11 @@ def test_every_claim_has_a_verdict_a_rule_and_evidence(tables: Tables, full: Doc
 
 
 def test_verdicts_follow_the_results() -> None:
-    def reversed_temperatures(place: Place) -> float | None:
-        heated = (place.experiment, place.setting) == ("temperature", "paper")
-        change = -50 * np.log10(place.number) if heated else 0.0
-        usual = results.usual(place)
-        return None if place.experiment == "scale" or usual is None else usual + change
+    def reversed_temperatures(cell: Cell) -> float | None:
+        heated = (cell.experiment, cell.setting) == ("temperature", "paper")
+        change = -50 * np.log10(cell.number) if heated else 0.0
+        usual = results.usual(cell)
+        return None if cell.experiment == "scale" or usual is None else usual + change
 
     rows = only_table(section(report(results.make_tables(reversed_temperatures)), "The paper's claims in short")).rows
     assert [row[2] for row in rows] == ["holds", "holds", "holds", "holds", "not tested", "does not hold"]
@@ -217,9 +217,9 @@ def test_verdicts_follow_the_results() -> None:
 
 
 def test_our_graph_network_has_a_line_of_its_own_beside_the_papers() -> None:
-    def poor(place: Place) -> float | None:
-        usual = results.usual(place)
-        return usual - 200 if usual and (place.experiment, place.agent) == ("scaling", "DQN") else usual
+    def poor(cell: Cell) -> float | None:
+        usual = results.usual(cell)
+        return usual - 200 if usual and (cell.experiment, cell.agent) == ("scaling", "DQN") else usual
 
     found = report(results.make_tables(poor))
     rows = [
@@ -259,7 +259,7 @@ def test_a_full_run_has_no_warning(full: Document) -> None:
 def test_the_share_of_the_way_to_the_oracle_is_that_of_the_means(full: Document) -> None:
     first = next(block for block in section(full, "What the paper does not report") if isinstance(block, Table))
     rewards = {
-        agent: np.mean([results.usual(Place("table1", "paper", i, n, agent)) for i in INSTANCES for n in range(2, 13)])
+        agent: np.mean([results.usual(Cell("table1", "paper", i, n, agent)) for i in INSTANCES for n in range(2, 13)])
         for agent in ("FIXED", "DQN", "AHEAD", "ORACLE")
     }
     for row, learned in enumerate(("DQN", "AHEAD")):
@@ -272,12 +272,12 @@ def test_the_share_of_the_way_to_the_oracle_is_that_of_the_means(full: Document)
 def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
     changes = {("C", 3): 30.0, ("C", 12): 30.0, ("RC", 7): 30.0, ("R", 4): -30.0}
 
-    def mean(place: Place) -> float | None:
-        if (place.experiment, place.agent) == ("table1", "DQN"):
-            fixed = results.usual(place.of("FIXED"))
+    def mean(cell: Cell) -> float | None:
+        if (cell.experiment, cell.agent) == ("table1", "DQN"):
+            fixed = results.usual(cell.of("FIXED"))
             assert fixed is not None
-            return fixed + changes.get((place.instance, int(place.number)), 0.0)
-        return results.usual(place)
+            return fixed + changes.get((cell.instance, int(cell.number)), 0.0)
+        return results.usual(cell)
 
     text = words(section(report(results.make_tables(mean)), "What the paper does not report"))
     assert (
@@ -293,15 +293,15 @@ def test_cells_that_beat_the_best_fixed_pair_are_named() -> None:
 
 
 def test_an_oracle_that_is_no_better_has_no_share_of_the_way() -> None:
-    tables = results.make_tables(lambda place: 100.0)
+    tables = results.make_tables(lambda cell: 100.0)
     rows = [block for block in section(report(tables), "What the paper does not report") if isinstance(block, Table)]
     assert rows[0].rows[0] == ("paper", "DQN", "33", "100.0", "100.0", "100.0", "–")
 
 
 def test_cells_where_the_oracle_is_below_the_best_fixed_pair_are_counted() -> None:
-    def mean(place: Place) -> float | None:
-        low = (place.experiment, place.agent, place.setting, place.instance) == ("table1", "ORACLE", "distance", "R")
-        return 1.0 if low else results.usual(place)
+    def mean(cell: Cell) -> float | None:
+        low = (cell.experiment, cell.agent, cell.setting, cell.instance) == ("table1", "ORACLE", "distance", "R")
+        return 1.0 if low else results.usual(cell)
 
     text = words(section(report(results.make_tables(mean)), "What the paper does not report"))
     for setting, count in (("paper", 0), ("distance", 11)):
@@ -333,8 +333,8 @@ def test_all_rows_of_table_1_are_in_the_report(tables: Tables, full: Document) -
             columns = grid(full, f"Table 1, rewards in the MDP; setting {setting}", instance)
             for row in tables.table1:
                 if (row.setting, row.instance) == (setting, instance):
-                    place = columns["|D|"].index(str(row.destroy_operators))
-                    assert columns[row.agent][place] == f"{row.mean_reward:.1f} ± {row.ci:.1f}"
+                    index = columns["|D|"].index(str(row.destroy_operators))
+                    assert columns[row.agent][index] == f"{row.mean_reward:.1f} ± {row.ci:.1f}"
                     seen += 1
     assert seen == len(tables.table1) == 396
 
@@ -344,8 +344,8 @@ def test_all_rows_of_table_2_are_in_the_report(tables: Tables, full: Document) -
     for row in tables.table2:
         title = f"Table 2, F in ALNS, {titles[row.statistic]}; setting {row.setting}"
         columns = grid(full, title, row.instance)
-        place = columns["|D|"].index(str(row.destroy_operators))
-        assert columns[row.agent][place] == f"{row.objective:.1f} ± {row.ci:.1f}"
+        index = columns["|D|"].index(str(row.destroy_operators))
+        assert columns[row.agent][index] == f"{row.objective:.1f} ± {row.ci:.1f}"
 
 
 def test_all_rows_of_the_figures_are_in_the_report(tables: Tables, full: Document) -> None:
@@ -362,8 +362,8 @@ def test_all_rows_of_the_figures_are_in_the_report(tables: Tables, full: Documen
     for heat in tables.temperature:
         columns = grid(full, f"Temperatures in ALNS, |D| = 12; setting {heat.setting}", heat.instance)
         assert columns["τ"] == ["0.01", "0.1", "1", "10", "100"]
-        place = columns["τ"].index(f"{heat.temperature:g}")
-        assert columns[heat.statistic][place] == f"{heat.objective:.1f} ± {heat.ci:.1f}"
+        index = columns["τ"].index(f"{heat.temperature:g}")
+        assert columns[heat.statistic][index] == f"{heat.objective:.1f} ± {heat.ci:.1f}"
 
 
 def test_published_numbers_stand_beside_ours(tables: Tables, full: Document) -> None:
@@ -387,16 +387,16 @@ def test_published_numbers_stand_beside_ours(tables: Tables, full: Document) -> 
 
 
 def test_errors_against_the_published_columns_are_over_all_cells() -> None:
-    def mean(place: Place) -> float | None:
+    def mean(cell: Cell) -> float | None:
         # Exactly published, but for RAN, which is off by ±3 in turn.
-        if (place.experiment, place.setting) == ("table1", "paper") and place.agent in ("DQN", "LRW", "RAN"):
+        if (cell.experiment, cell.setting) == ("table1", "paper") and cell.agent in ("DQN", "LRW", "RAN"):
             (found,) = [
                 row.mean_reward
                 for row in published_rewards()
-                if (row.instance, row.destroy_operators, row.agent) == (place.instance, place.number, place.agent)
+                if (row.instance, row.destroy_operators, row.agent) == (cell.instance, cell.number, cell.agent)
             ]
-            return found if place.agent != "RAN" else found - 3 if place.number % 2 else found + 3
-        return results.usual(place)
+            return found if cell.agent != "RAN" else found - 3 if cell.number % 2 else found + 3
+        return results.usual(cell)
 
     blocks = section(report(results.make_tables(mean)), "All numbers")
     table = next(block for block in blocks if isinstance(block, Table))
@@ -411,11 +411,11 @@ def test_errors_against_the_published_columns_are_over_all_cells() -> None:
 def test_significance_is_given_for_each_cell(tables: Tables, full: Document) -> None:
     blocks = section(full, "Significance")
     first = next(block for block in blocks if isinstance(block, Table))
-    found = {other: compare_agents(tables.cells, "table1", "paper", "DQN", other) for other in ("LRW", "FIXED")}
+    found = {other: compare_agents(tables.estimates, "table1", "paper", "DQN", other) for other in ("LRW", "FIXED")}
     assert first.head[:4] == ("|D|", "C: DQN − LRW", "C: DQN − FIXED", "C: AHEAD − FIXED")
-    assert first.rows[0][1] == f"−2.0 ({found['LRW'][Place('table1', 'paper', 'C', 2, 'DQN')].p:.3f})"
+    assert first.rows[0][1] == f"−2.0 ({found['LRW'][Cell('table1', 'paper', 'C', 2, 'DQN')].p:.3f})"
     assert first.rows[3][1] == "+50.0 (< 0.001)"
-    assert first.rows[0][8] == f"+2.0 ({found['FIXED'][Place('table1', 'paper', 'RC', 2, 'DQN')].p:.3f})"
+    assert first.rows[0][8] == f"+2.0 ({found['FIXED'][Cell('table1', 'paper', 'RC', 2, 'DQN')].p:.3f})"
     assert first.rows[-1][8] == "+8.0 (< 0.001)"
     overall = np.mean([each.difference for each in found["LRW"].values()])
     assert f"- DQN − LRW over 33 cells: +{overall:.1f} on average, Wilcoxon p \\< 0.001." in words(blocks)
@@ -446,7 +446,7 @@ def test_temperatures_are_drawn_as_means_over_the_instances(full: Document) -> N
     mean, least = (np.asarray(line.get_ydata(), dtype=float) for line in axes[0].lines)
     for name, line in (("avg", mean), ("min", least)):
         wanted = [
-            np.mean([results.usual(Place("temperature", "paper", i, heat, "DQN", name)) for i in INSTANCES])
+            np.mean([results.usual(Cell("temperature", "paper", i, heat, "DQN", name)) for i in INSTANCES])
             for heat in FULL.temperatures
         ]
         assert line == pytest.approx(wanted, abs=1e-3)
@@ -457,18 +457,18 @@ def test_temperatures_are_drawn_as_means_over_the_instances(full: Document) -> N
 
 def test_gaps_are_shown_as_dashes_and_counted() -> None:
     mean = results.without(
-        lambda place: place in [Place("table1", "paper", "C", 9, agent) for agent in ("DQN", "ORACLE")],
-        lambda place: (place.experiment, place.instance, place.number) == ("temperature", "RC", 10.0),
-        lambda place: place.experiment in ("table2", "scaling"),
+        lambda cell: cell in [Cell("table1", "paper", "C", 9, agent) for agent in ("DQN", "ORACLE")],
+        lambda cell: (cell.experiment, cell.instance, cell.number) == ("temperature", "RC", 10.0),
+        lambda cell: cell.experiment in ("table2", "scaling"),
     )
     found = report(results.make_tables(mean))
     text = words(section(found, "What was run"))
     assert "Not run, or not finished: table2, scaling." in text
     assert "Missing, shown as –: 2 of 396 numbers of table1, 4 of 60 numbers of temperature." in text
     columns = grid(found, "Table 1, rewards in the MDP; setting paper", "C")
-    place = columns["|D|"].index("9")
-    assert columns["DQN"][place] == columns["DQN difference"][place] == columns["ORACLE"][place] == "–"
-    assert columns["DQN DQN, published"][place] == "330.7 ± 3.1"
+    index = columns["|D|"].index("9")
+    assert columns["DQN"][index] == columns["DQN difference"][index] == columns["ORACLE"][index] == "–"
+    assert columns["DQN DQN, published"][index] == "330.7 ± 3.1"
     assert columns["DQN"][-1] == columns["DQN difference"][-1] == "–"
     assert columns["RAN"][-1] != "–"
     first = next(block for block in section(found, "Significance") if isinstance(block, Table))
@@ -508,7 +508,7 @@ def test_agents_without_chance_can_be_compared() -> None:
     found = report(results.make_tables(spread=0.0))
     first = next(block for block in section(found, "Significance") if isinstance(block, Table))
     assert first.rows[3][1] == "+50.0 (< 0.001)"
-    same = report(results.make_tables(lambda place: 100.0, spread=0.0))
+    same = report(results.make_tables(lambda cell: 100.0, spread=0.0))
     first = next(block for block in section(same, "Significance") if isinstance(block, Table))
     assert first.rows[3][1] == "+0.0 (1.000)"
     assert {row[2] for row in only_table(section(same, "The paper's claims in short")).rows} == {"does not hold"}
@@ -525,7 +525,7 @@ def done_in(folder: Path) -> JobStore:
 
 
 def test_the_report_is_written_with_its_figures(tmp_path: Path) -> None:
-    mean = results.without(lambda place: place.experiment not in ("table1", "temperature"))
+    mean = results.without(lambda cell: cell.experiment not in ("table1", "temperature"))
     written = write_report(results.make_tables(mean), FULL, done_in(tmp_path), False, tmp_path)
     figures = [f"figures/{name}.png" for name in ("table1-paper", "table1-distance", "temperature")]
     assert [str(path.relative_to(tmp_path)) for path in written] == ["report.html", "report.md", *figures]

@@ -16,8 +16,8 @@ import chores
 from neuralns.reproduction.plan import EXPERIMENTS, FULL, INSTANCES, SETTINGS, Plan
 from neuralns.reproduction.rounds import ORACLE_SEEDS, choose, main_jobs, tuning_jobs
 from neuralns.reproduction.tables import (
+    Cell,
     Objective,
-    Place,
     Reward,
     ScaleReward,
     SizeReward,
@@ -94,7 +94,7 @@ def test_the_figure_of_sizes_has_all_seeds_in_order() -> None:
             else [result_of("sizes", instance=instance)]
         )
         values = [value for part in parts for value in part["sizes"][str(size)][agent]]
-        assert TABLES.cells[Place("scaling", "paper", instance, size, agent)].values == tuple(values)
+        assert TABLES.estimates[Cell("scaling", "paper", instance, size, agent)].values == tuple(values)
         expected.append(SizeReward("paper", instance, size, agent, *figures(values)))
     assert list(TABLES.scaling) == expected
 
@@ -133,19 +133,19 @@ def test_the_figure_of_temperatures_is_about_the_whole_portfolio() -> None:
 
 def test_values_and_pairs_are_kept_beside_the_rows() -> None:
     assert TABLES.pairs == {
-        Place("table1", setting, instance, destroys, "FIXED"): (f"{instance}-{destroys}", setting)
+        Cell("table1", setting, instance, destroys, "FIXED"): (f"{instance}-{destroys}", setting)
         for setting, instance, destroys in product(SETTINGS, INSTANCES, (2, 5, 12))
     }
     assert list(TABLES.tuning) == choose(EXPERIMENTS, PLAN, RESULTS)[1]
-    assert len(TABLES.cells) == sum(len(getattr(TABLES, name)) for name in EXPERIMENTS)
+    assert len(TABLES.estimates) == sum(len(getattr(TABLES, name)) for name in EXPERIMENTS)
     for name in EXPERIMENTS:
-        places = [place for place in TABLES.cells if place.experiment == name]
-        assert [(place.setting, place.instance, place.number) for place in places] == [
+        cells = [cell for cell in TABLES.estimates if cell.experiment == name]
+        assert [(cell.setting, cell.instance, cell.number) for cell in cells] == [
             astuple(row)[:3] for row in getattr(TABLES, name)
         ]
-        assert [TABLES.cells[place].mean for place in places] == [astuple(row)[-3] for row in getattr(TABLES, name)]
+        assert [TABLES.estimates[cell].mean for cell in cells] == [astuple(row)[-3] for row in getattr(TABLES, name)]
     about = {"setting": "distance", "instance": "R", "destroys": 5}
-    found = TABLES.cells[Place("table1", "distance", "R", 5, "DQN")].values
+    found = TABLES.estimates[Cell("table1", "distance", "R", 5, "DQN")].values
     assert found == tuple(result_of("dqn", **about)["mdp"]["DQN"])
 
 
@@ -156,7 +156,7 @@ def test_an_experiment_has_the_same_rows_alone_and_among_all(experiment: str) ->
     for other in EXPERIMENTS:
         if other != experiment:
             assert getattr(alone, other) == ()
-    assert set(alone.cells) == {place for place in TABLES.cells if place.experiment == experiment}
+    assert set(alone.estimates) == {cell for cell in TABLES.estimates if cell.experiment == experiment}
 
 
 def test_jobs_that_are_missing_leave_gaps() -> None:
@@ -199,12 +199,12 @@ def test_one_seed_has_no_interval() -> None:
 
 
 def test_tables_without_anything_have_no_rows() -> None:
-    assert Tables().cells == {}
+    assert Tables().estimates == {}
     assert all(getattr(Tables(), name) == () for name in EXPERIMENTS)
 
 
 def test_decisions_of_who_looks_ahead_have_their_times() -> None:
-    assert {place.agent for place in TABLES.microseconds} == {"AHEAD"}
-    for place, (value, simulates) in TABLES.microseconds.items():
-        assert simulates == (place.number > 5)
+    assert {cell.agent for cell in TABLES.microseconds} == {"AHEAD"}
+    for cell, (value, simulates) in TABLES.microseconds.items():
+        assert simulates == (cell.number > 5)
         assert 5 <= value <= 20

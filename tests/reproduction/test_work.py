@@ -184,18 +184,18 @@ def test_choices_are_made_without_the_test_tours(monkeypatch: pytest.MonkeyPatch
 def test_wheels_are_tuned_by_their_validation_scores() -> None:
     settings = {**job_of("tune-wheels").settings, "learned": ROULETTE_GRID[:2], "classic": CLASSIC_GRID[:2]}
     found, mdp = work("tune-wheels", settings), mdp_of(settings)
-    for place in range(2):
+    for index in range(2):
         scores = [
             evaluate(
-                mdp, train_roulette(mdp, seed, episodes=20, segment=20, reaction=ROULETTE_GRID[place]["reaction"]),
+                mdp, train_roulette(mdp, seed, episodes=20, segment=20, reaction=ROULETTE_GRID[index]["reaction"]),
                 tours="validate", episodes=4, seeds=[seed],
             ).reward_mean
             for seed in range(2)
         ]  # fmt: skip
-        assert found["LRW"][place] == pytest.approx(statistics.mean(scores), abs=1e-4)
-        wheel: Any = CLASSIC_GRID[place]
+        assert found["LRW"][index] == pytest.approx(statistics.mean(scores), abs=1e-4)
+        wheel: Any = CLASSIC_GRID[index]
         classic = evaluate_in_search(mdp, Roulette(**wheel), tours="validate", episodes=4, seeds=2)
-        assert found["CRW"][place] == pytest.approx(classic.average)
+        assert found["CRW"][index] == pytest.approx(classic.average)
 
 
 # --- Training. -------------------------------------------------------------------------------------------------------
@@ -226,11 +226,11 @@ def test_every_choice_of_the_grid_is_a_configuration(name: str) -> None:
 @pytest.mark.parametrize("network", ["small", "mlp"])
 def test_cells_trained_side_by_side_learn_what_each_learns_alone(network: str) -> None:
     config = {**CHOICES["DQN", "paper"], "network": network}
-    place = {"setting": "paper", "destroys": 5, "scale": 4, "tours": 4, "temperatures": []}
+    about = {"setting": "paper", "destroys": 5, "scale": 4, "tours": 4, "temperatures": []}
     cells = [
-        {**place, "instance": "C", "seeds": [0, 1]},
-        {**place, "instance": "R", "seeds": [0, 3], "scale": 2},
-        {**place, "instance": "C", "seeds": [2], "setting": "distance"},
+        {**about, "instance": "C", "seeds": [0, 1]},
+        {**about, "instance": "R", "seeds": [0, 3], "scale": 2},
+        {**about, "instance": "C", "seeds": [2], "setting": "distance"},
     ]
     together = train_policies(cells, config)
     assert [list(group) for group in together] == [[0, 1], [0, 3], [2]]

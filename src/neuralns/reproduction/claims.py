@@ -12,7 +12,7 @@ import numpy as np
 
 from neuralns.reproduction.contrasts import Contrast, compare_agents, contrasts
 from neuralns.reproduction.plan import INSTANCES, Plan
-from neuralns.reproduction.tables import Cell, Cells, Place
+from neuralns.reproduction.tables import Cell, Estimate, Estimates
 
 LARGE = 5
 """The portfolios about which the paper's claims are have at least that many destroy operators."""
@@ -61,18 +61,18 @@ class Claim:
     title: str
     text: str
     rule: str
-    conditions: Callable[[Cells, Plan, str], list[Condition]]
+    conditions: Callable[[Estimates, Plan, str], list[Condition]]
     ours: str = ""
-    of_ours: Callable[[Cells, Plan, str], list[Condition]] | None = None
+    of_ours: Callable[[Estimates, Plan, str], list[Condition]] | None = None
 
-    def judge(self, cells: Cells, plan: Plan, setting: str) -> tuple[str, tuple[str, ...]]:
+    def judge(self, estimates: Estimates, plan: Plan, setting: str) -> tuple[str, tuple[str, ...]]:
         """Return the verdict in a setting and the evidence for it."""
-        return self._judged(self.conditions(cells, plan, setting))
+        return self._judged(self.conditions(estimates, plan, setting))
 
-    def judge_ours(self, cells: Cells, plan: Plan, setting: str) -> tuple[str, tuple[str, ...]]:
+    def judge_ours(self, estimates: Estimates, plan: Plan, setting: str) -> tuple[str, tuple[str, ...]]:
         """Return the same for our agent."""
         assert self.of_ours is not None
-        return self._judged(self.of_ours(cells, plan, setting))
+        return self._judged(self.of_ours(estimates, plan, setting))
 
     def _judged(self, conditions: Sequence[Condition]) -> tuple[str, tuple[str, ...]]:
         evidence = tuple(each.sentence(letter) for letter, each in zip("abc", conditions, strict=False))
@@ -97,33 +97,31 @@ def verdict(conditions: Sequence[Condition]) -> str:
 
 
 def _beats(
-    cells: Cells, experiment: str, setting: str, numbers: Sequence[int], first: str, others: Sequence[str],
+    estimates: Estimates, experiment: str, setting: str, numbers: Sequence[int], first: str, others: Sequence[str],
     statistic: str = "", lower: bool = False,
 ) -> Condition:  # fmt: skip
     """Look whether an agent is significantly better than each of the others."""
-    found = [compare_agents(cells, experiment, setting, first, other, statistic) for other in others]
+    found = [compare_agents(estimates, experiment, setting, first, other, statistic) for other in others]
     wanted = [
-        Place(experiment, setting, instance, number, first, statistic)
+        Cell(experiment, setting, instance, number, first, statistic)
         for instance, number in product(INSTANCES, numbers)
     ]
-    judged = [place for place in wanted if all(place in each and not math.isnan(each[place].p) for each in found)]
-    met = sum(
-        all(each[place].significant and (each[place].difference < 0) == lower for each in found) for place in judged
-    )
+    judged = [cell for cell in wanted if all(cell in each and not math.isnan(each[cell].p) for each in found)]
+    met = sum(all(each[cell].significant and (each[cell].difference < 0) == lower for each in found) for cell in judged)
     means = [
-        f"{agent} {np.mean([cells[place.of(agent)].mean for place in judged]):.1f}"
+        f"{agent} {np.mean([estimates[cell.of(agent)].mean for cell in judged]):.1f}"
         for agent in (first, *others)
         if judged
     ]
     return Condition(met, len(judged), len(wanted), "cells", f"means over them: {', '.join(means)}")
 
 
-def _table1(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
+def _table1(estimates: Estimates, plan: Plan, setting: str) -> list[Condition]:
     rises: dict[str, dict[int, float]] = {}
     for instance in INSTANCES:
-        row = [cells.get(Place("table1", setting, instance, number, "DQN")) for number in plan.destroys]
+        row = [estimates.get(Cell("table1", setting, instance, number, "DQN")) for number in plan.destroys]
         if all(row) and set(JUMPS) <= set(plan.destroys[1:]):
-            means = [cell.mean for cell in row if cell]
+            means = [estimate.mean for estimate in row if estimate]
             rises[instance] = {b: high - low for b, (low, high) in zip(plan.destroys[1:], pairwise(means), strict=True)}
     met = sum(
         sorted(sorted(each, key=lambda number: -each[number])[: len(JUMPS)]) == list(JUMPS)
@@ -135,37 +133,36 @@ def _table1(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
         for number in JUMPS
     )
     return [
-        _beats(cells, "table1", setting, _large(plan), "DQN", ("LRW", "RAN")),
+        _beats(estimates, "table1", setting, _large(plan), "DQN", ("LRW", "RAN")),
         Condition(met, len(rises), len(INSTANCES), "instances", detail),
     ]
 
 
-def _table2(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
-    alike = compare_agents(cells, "table2", setting, "CRW", "RAN", "avg")
+def _table2(estimates: Estimates, plan: Plan, setting: str) -> list[Condition]:
+    alike = compare_agents(estimates, "table2", setting, "CRW", "RAN", "avg")
     wanted = [
-        Place("table2", setting, instance, number, "CRW", "avg")
-        for instance, number in product(INSTANCES, _large(plan))
+        Cell("table2", setting, instance, number, "CRW", "avg") for instance, number in product(INSTANCES, _large(plan))
     ]
-    judged = [place for place in wanted if place in alike]
-    mean = signed(float(np.mean([alike[place].difference for place in judged]))) if judged else ""
-    near = [abs(alike[place].difference) <= ALIKE * cells[place.of("RAN")].mean for place in judged]
+    judged = [cell for cell in wanted if cell in alike]
+    mean = signed(float(np.mean([alike[cell].difference for cell in judged]))) if judged else ""
+    near = [abs(alike[cell].difference) <= ALIKE * estimates[cell.of("RAN")].mean for cell in judged]
     return [
-        _beats(cells, "table2", setting, _large(plan), "DQN", ("LRW", "CRW", "RAN"), "avg", lower=True),
-        _beats(cells, "table2", setting, _large(plan), "LRW", ("CRW",), "avg", lower=True),
+        _beats(estimates, "table2", setting, _large(plan), "DQN", ("LRW", "CRW", "RAN"), "avg", lower=True),
+        _beats(estimates, "table2", setting, _large(plan), "LRW", ("CRW",), "avg", lower=True),
         Condition(sum(near), len(judged), len(wanted), "cells", f"CRW − RAN is {mean} on average"),
     ]
 
 
-def _scaling(cells: Cells, plan: Plan, setting: str, agent: str = "DQN") -> list[Condition]:
-    return [_beats(cells, "scaling", setting, plan.sizes, agent, ("LRW", "RAN"))]
+def _scaling(estimates: Estimates, plan: Plan, setting: str, agent: str = "DQN") -> list[Condition]:
+    return [_beats(estimates, "scaling", setting, plan.sizes, agent, ("LRW", "RAN"))]
 
 
-def _scale(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
+def _scale(estimates: Estimates, plan: Plan, setting: str) -> list[Condition]:
     gaps = []
     for instance, other in product(INSTANCES, ("LRW", "RAN")):
-        places = [Place("scale", setting, instance, number, "DQN") for number in plan.scales]
-        if all(place in cells and place.of(other) in cells for place in places):
-            gaps.append([cells[place].mean - cells[place.of(other)].mean for place in places])
+        cells = [Cell("scale", setting, instance, number, "DQN") for number in plan.scales]
+        if all(cell in estimates and cell.of(other) in estimates for cell in cells):
+            gaps.append([estimates[cell].mean - estimates[cell.of(other)].mean for cell in cells])
     means = [f"{mean:.1f}".replace("-", "−") for mean in np.mean(gaps, axis=0)] if gaps else []
     shown = "; ".join(f"d = {number}: {mean}" for number, mean in zip(plan.scales, means, strict=False))
     wanted = 2 * len(INSTANCES)
@@ -180,15 +177,15 @@ def _scale(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
     ]  # fmt: skip
 
 
-def _temperature(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
-    def at(instance: str, value: float) -> Place:
-        return Place("temperature", setting, instance, value, "DQN", "avg")
+def _temperature(estimates: Estimates, plan: Plan, setting: str) -> list[Condition]:
+    def at(instance: str, value: float) -> Cell:
+        return Cell("temperature", setting, instance, value, "DQN", "avg")
 
     def tested(steps: Sequence[tuple[float, float]]) -> list[Contrast]:
-        pairs: dict[Place, tuple[Cell, Cell]] = {}
+        pairs: dict[Cell, tuple[Estimate, Estimate]] = {}
         for instance, (low, high) in product(INSTANCES, steps):
-            if at(instance, low) in cells and at(instance, high) in cells:
-                pairs[at(instance, high)] = (cells[at(instance, high)], cells[at(instance, low)])
+            if at(instance, low) in estimates and at(instance, high) in estimates:
+                pairs[at(instance, high)] = (estimates[at(instance, high)], estimates[at(instance, low)])
         return [each for each in contrasts(pairs).values() if not math.isnan(each.p)]
 
     ends = tested([(plan.temperatures[0], plan.temperatures[-1])])
@@ -196,9 +193,9 @@ def _temperature(cells: Cells, plan: Plan, setting: str) -> list[Condition]:
     each_step = tested(steps)
     means = []
     for value in plan.temperatures:
-        found = [cells.get(at(instance, value)) for instance in INSTANCES]
+        found = [estimates.get(at(instance, value)) for instance in INSTANCES]
         if all(found):
-            means.append(f"τ = {value:g}: {np.mean([cell.mean for cell in found if cell]):.1f}")
+            means.append(f"τ = {value:g}: {np.mean([estimate.mean for estimate in found if estimate]):.1f}")
     return [
         Condition(
             sum(each.significant and each.difference > 0 for each in ends), len(ends), len(INSTANCES), "instances",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neuralns.experiments.statistics import holm, signed_rank, welch
-from neuralns.reproduction.tables import Cell, Cells, Place
+from neuralns.reproduction.tables import Cell, Estimate, Estimates
 
 LEVEL = 0.05
 """Differences with a corrected p below it count as significant."""
@@ -27,26 +27,26 @@ class Contrast:
         return self.p < LEVEL
 
 
-def contrasts(pairs: Mapping[Place, tuple[Cell, Cell]]) -> dict[Place, Contrast]:
+def contrasts(pairs: Mapping[Cell, tuple[Estimate, Estimate]]) -> dict[Cell, Contrast]:
     """Compare pairs of figures; p is corrected for their number."""
-    raw = {place: welch(first.values, second.values) for place, (first, second) in pairs.items()}
-    tested = [place for place, p in raw.items() if not math.isnan(p)]
-    corrected = dict(zip(tested, holm([raw[place] for place in tested]), strict=True))
+    raw = {cell: welch(first.values, second.values) for cell, (first, second) in pairs.items()}
+    tested = [cell for cell, p in raw.items() if not math.isnan(p)]
+    corrected = dict(zip(tested, holm([raw[cell] for cell in tested]), strict=True))
     return {
-        place: Contrast(first.mean - second.mean, corrected.get(place, math.nan))
-        for place, (first, second) in pairs.items()
+        cell: Contrast(first.mean - second.mean, corrected.get(cell, math.nan))
+        for cell, (first, second) in pairs.items()
     }
 
 
 def compare_agents(
-    cells: Cells, experiment: str, setting: str, first: str, second: str, statistic: str = ""
-) -> dict[Place, Contrast]:
-    """Compare two agents in all cells of an experiment and a setting that have both, under the places of the first."""
+    estimates: Estimates, experiment: str, setting: str, first: str, second: str, statistic: str = ""
+) -> dict[Cell, Contrast]:
+    """Compare two agents in all cells of an experiment and a setting that have both, under those of the first."""
     return contrasts({
-        place: (cell, cells[place.of(second)])
-        for place, cell in cells.items()
-        if (place.experiment, place.setting, place.agent, place.statistic) == (experiment, setting, first, statistic)
-        and place.of(second) in cells
+        cell: (estimate, estimates[cell.of(second)])
+        for cell, estimate in estimates.items()
+        if (cell.experiment, cell.setting, cell.agent, cell.statistic) == (experiment, setting, first, statistic)
+        and cell.of(second) in estimates
     })  # fmt: skip
 
 

@@ -100,11 +100,11 @@ class Table:
         )
 
     def _line(self, tag: str, cells: tuple[str, ...]) -> str:
-        kinds = ["" if place < self.texts else ' class="number"' for place in range(len(cells))]
+        kinds = ["" if column < self.texts else ' class="number"' for column in range(len(cells))]
         return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
 
     def markdown(self) -> str:
-        rule = ["---" if place < self.texts else "---:" for place in range(len(self.head))]
+        rule = ["---" if column < self.texts else "---:" for column in range(len(self.head))]
         cells = [[_plain(cell).replace("|", r"\|") for cell in row] for row in (self.head, *self.rows)]
         return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:]))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from neuralns.reproduction.plan import INSTANCES, Plan, settings_of
-from neuralns.reproduction.tables import Place
+from neuralns.reproduction.tables import Cell
 
 NONE = "–"
 AGENTS = ("DQN", "LRW", "RAN", "FIXED", "ORACLE", "CRW", "AHEAD", "GNN+")
@@ -61,12 +61,12 @@ LAYOUTS = {
 }
 
 
-def wanted_places(experiment: str, plan: Plan) -> list[Place]:
+def wanted_cells(experiment: str, plan: Plan) -> list[Cell]:
     """Return where a whole experiment has figures."""
     layout = LAYOUTS[experiment]
     return [
-        Place(experiment, *place)
-        for place in product(
+        Cell(experiment, *cell)
+        for cell in product(
             settings_of(experiment), INSTANCES, layout.numbers(plan), layout.agents, layout.statistics
         )
     ]  # fmt: skip

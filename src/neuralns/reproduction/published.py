@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from typing import Any
 
 from neuralns.experiments.store import read_rows
-from neuralns.reproduction.tables import Cell, Place
+from neuralns.reproduction.tables import Cell, Estimate
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,19 @@ def published_objectives() -> tuple[PublishedObjective, ...]:
     return _read("table2.csv", PublishedObjective)
 
 
-def published_cells() -> dict[Place, Cell]:
-    """Return the published numbers by their places; they are those of setting paper.
+def published_estimates() -> dict[Cell, Estimate]:
+    """Return the published numbers by their cells; they are those of setting paper.
 
-    >>> published_cells()[Place("table2", "paper", "C", 2, "DQN", "avg")].mean
+    >>> published_estimates()[Cell("table2", "paper", "C", 2, "DQN", "avg")].mean
     316.28
     """
     found = {
-        Place("table1", "paper", row.instance, row.destroy_operators, row.agent): Cell(row.mean_reward, row.ci, ())
+        Cell("table1", "paper", row.instance, row.destroy_operators, row.agent): Estimate(row.mean_reward, row.ci, ())
         for row in published_rewards()
     }
     for row in published_objectives():
-        place = Place("table2", "paper", row.instance, row.destroy_operators, row.agent, row.statistic)
-        found[place] = Cell(row.objective, math.nan, ())
+        cell = Cell("table2", "paper", row.instance, row.destroy_operators, row.agent, row.statistic)
+        found[cell] = Estimate(row.objective, math.nan, ())
     return found
 
 

@@ -17,13 +17,13 @@ from neuralns.files import write_bytes
 from neuralns.reproduction.claims import CLAIMS, VERDICT_RULE, Claim
 from neuralns.reproduction.contrasts import compare_agents
 from neuralns.reproduction.document import FIGURES, Block, Bullets, Code, Document, Heading, Paragraph, Table
-from neuralns.reproduction.layout import LAYOUTS, NONE, wanted_places
+from neuralns.reproduction.layout import LAYOUTS, NONE, wanted_cells
 from neuralns.reproduction.plan import DQN_GRID, INSTANCES, Plan, settings_of
-from neuralns.reproduction.published import published_cells
+from neuralns.reproduction.published import published_estimates
 from neuralns.reproduction.report_figures import pictures
 from neuralns.reproduction.report_tables import number_blocks, significance_blocks
 from neuralns.reproduction.rounds import ORACLE_SEEDS
-from neuralns.reproduction.tables import Cells, Place, Tables
+from neuralns.reproduction.tables import Cell, Estimates, Tables
 
 ABOUT_AGENTS = (
     "DQN: the learned policy. A multi-layer perceptron, or the graph attention network (GNN) where instances grow.",
@@ -92,17 +92,17 @@ def make_report(
     job_seconds, processor_seconds
         Taken by all jobs together, on the clock and of a processor.
     """
-    cells, published = tables.cells, published_cells()
+    estimates, published = tables.estimates, published_estimates()
     blocks: list[Block] = [
         *_beginning(plan, quick),
-        *_verdicts(cells, plan, quick),
-        *_what_was_run(cells, plan, calls, job_seconds, processor_seconds),
-        *_claims(cells, plan, published, quick),
-        *_beyond(tables, cells, plan),
+        *_verdicts(estimates, plan, quick),
+        *_what_was_run(estimates, plan, calls, job_seconds, processor_seconds),
+        *_claims(estimates, plan, published, quick),
+        *_beyond(tables, estimates, plan),
         Heading(2, "All numbers, beside the published ones"),
-        *number_blocks(cells, plan, published),
+        *number_blocks(estimates, plan, published),
         Heading(2, "Significance"),
-        *significance_blocks(cells, plan),
+        *significance_blocks(estimates, plan),
         *_tuning(tables),
         Heading(2, "Make it again"),
         Code(f"neuralns reproduce all{' --quick' if quick else ''}"),
@@ -133,22 +133,22 @@ def _beginning(plan: Plan, quick: bool) -> Iterable[Block]:
     yield Paragraph(READINGS)
 
 
-def _verdicts(cells: Cells, plan: Plan, quick: bool) -> Iterable[Block]:
+def _verdicts(estimates: Estimates, plan: Plan, quick: bool) -> Iterable[Block]:
     yield Heading(2, "The paper's claims in short")
     rows = []
     for claim in CLAIMS:
         other = "distance" in settings_of(claim.experiment)
-        found = [_judge(claim, cells, plan, setting, quick)[0] for setting in ("paper", "distance")]
+        found = [_judge(claim, estimates, plan, setting, quick)[0] for setting in ("paper", "distance")]
         rows.append((claim.title, claim.text, found[0], found[1] if other else NONE))
         if claim.ours:
-            ours, _ = _judge_ours(claim, cells, plan, quick)
+            ours, _ = _judge_ours(claim, estimates, plan, quick)
             rows.append((claim.title, f"No claim of the paper: the same of our {claim.ours}.", ours, NONE))
     yield Table(("claim", "in words", "setting paper", "setting distance"), tuple(rows), 4)
     yield Paragraph(f"{VERDICT_RULE} The verdict is that of setting paper; distance is further evidence.")
 
 
 def _what_was_run(
-    cells: Cells, plan: Plan, calls: Sequence[Mapping[str, Any]], job_seconds: float, processor_seconds: float
+    estimates: Estimates, plan: Plan, calls: Sequence[Mapping[str, Any]], job_seconds: float, processor_seconds: float
 ) -> Iterable[Block]:
     yield Heading(2, "What was run")
     rows = []
@@ -176,8 +176,8 @@ def _what_was_run(
     )
     absent, gaps = [], []
     for experiment in LAYOUTS:
-        wanted = wanted_places(experiment, plan)
-        missing = sum(place not in cells for place in wanted)
+        wanted = wanted_cells(experiment, plan)
+        missing = sum(cell not in estimates for cell in wanted)
         if missing == len(wanted):
             absent.append(experiment)
         elif missing:
@@ -191,63 +191,63 @@ def _what_was_run(
 # --- Claims and what goes beyond them. --------------------------------------------------------------------------------
 
 
-def _judge(claim: Claim, cells: Cells, plan: Plan, setting: str, quick: bool) -> tuple[str, tuple[str, ...]]:
-    found, evidence = claim.judge(cells, plan, setting)
+def _judge(claim: Claim, estimates: Estimates, plan: Plan, setting: str, quick: bool) -> tuple[str, tuple[str, ...]]:
+    found, evidence = claim.judge(estimates, plan, setting)
     return "not tested" if quick else found, evidence
 
 
-def _judge_ours(claim: Claim, cells: Cells, plan: Plan, quick: bool) -> tuple[str, tuple[str, ...]]:
-    found, evidence = claim.judge_ours(cells, plan, "paper")
+def _judge_ours(claim: Claim, estimates: Estimates, plan: Plan, quick: bool) -> tuple[str, tuple[str, ...]]:
+    found, evidence = claim.judge_ours(estimates, plan, "paper")
     return "not tested" if quick else found, evidence
 
 
-def _claims(cells: Cells, plan: Plan, published: Cells, quick: bool) -> Iterable[Block]:
+def _claims(estimates: Estimates, plan: Plan, published: Estimates, quick: bool) -> Iterable[Block]:
     yield Heading(2, "The claims one by one")
     for claim in CLAIMS:
-        found, evidence = _judge(claim, cells, plan, "paper", quick)
+        found, evidence = _judge(claim, estimates, plan, "paper", quick)
         yield Heading(3, f"{claim.title}: {found}")
         yield Paragraph(f"The paper: {claim.text}")
         yield Paragraph(f"Our rule: {claim.rule}")
         yield Bullets(evidence)
         if claim.ours:
-            found, evidence = _judge_ours(claim, cells, plan, quick)
+            found, evidence = _judge_ours(claim, estimates, plan, quick)
             yield Paragraph(f"Our {claim.ours}, by the same rule: {found}. {' '.join(evidence)}")
-        if any((place.experiment, place.setting) == (claim.experiment, "distance") for place in cells):
-            found, evidence = _judge(claim, cells, plan, "distance", quick)
+        if any((cell.experiment, cell.setting) == (claim.experiment, "distance") for cell in estimates):
+            found, evidence = _judge(claim, estimates, plan, "distance", quick)
             yield Paragraph(f"Setting distance, by the same rule: {found}. {' '.join(evidence)}")
-        yield from pictures(cells, plan, published, claim.experiment)
+        yield from pictures(estimates, plan, published, claim.experiment)
 
 
-def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
+def _beyond(tables: Tables, estimates: Estimates, plan: Plan) -> Iterable[Block]:
     yield Heading(2, "What the paper does not report: the best fixed pair, the oracle, and looking ahead")
     rows: list[tuple[str, ...]] = []
     notes = []
     for setting in settings_of("table1"):
-        fixed_places = [
-            Place("table1", setting, instance, number, "FIXED")
-            for instance, number in product(INSTANCES, plan.destroys)
+        fixed_cells = [
+            Cell("table1", setting, instance, number, "FIXED") for instance, number in product(INSTANCES, plan.destroys)
         ]
-        places = [place for place in fixed_places if all(place.of(agent) in cells for agent in ("FIXED", "ORACLE"))]
+        cells = [cell for cell in fixed_cells if all(cell.of(agent) in estimates for agent in ("FIXED", "ORACLE"))]
         for agent in ("DQN", "AHEAD"):
-            shared = [place for place in places if place.of(agent) in cells]
+            shared = [cell for cell in cells if cell.of(agent) in estimates]
             if not shared:
                 continue
             fixed, learned, oracle = (
-                float(np.mean([cells[place.of(name)].mean for place in shared])) for name in ("FIXED", agent, "ORACLE")
+                float(np.mean([estimates[cell.of(name)].mean for cell in shared]))
+                for name in ("FIXED", agent, "ORACLE")
             )
             way = NONE if oracle <= fixed else f"{round(100 * (learned - fixed) / (oracle - fixed))} %"
             rows.append((
                 setting, agent, str(len(shared)), f"{fixed:.1f}", f"{learned:.1f}", f"{oracle:.1f}",
                 way.replace("-", "−"),
             ))  # fmt: skip
-        if places:
-            below = sum(cells[place.of("ORACLE")].mean < cells[place.of("FIXED")].mean for place in places)
+        if cells:
+            below = sum(estimates[cell.of("ORACLE")].mean < estimates[cell.of("FIXED")].mean for cell in cells)
             notes.append(
                 f"{LAYOUTS['table1'].title}, setting {setting}: the oracle's mean is below that of the best fixed pair "
-                f"in {below} of {len(places)} cells."
+                f"in {below} of {len(cells)} cells."
             )
         notes += [
-            _against_fixed(cells, agent, experiment, setting, statistic)
+            _against_fixed(estimates, agent, experiment, setting, statistic)
             for experiment, statistic, agents in (
                 ("table1", "", ("DQN", "AHEAD")), ("table2", "avg", ("DQN", "AHEAD")), ("scaling", "", ("DQN", "GNN+")),
                 ("large", "", ("GNN+",)),
@@ -267,7 +267,7 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
         yield Paragraph("There are no results for it.")
     if any(notes):
         yield Bullets(tuple(note for note in notes if note))
-    if any(place.experiment == "large" for place in cells):
+    if any(cell.experiment == "large" for cell in estimates):
         yield Paragraph(
             f"{LAYOUTS['large'].title}: Solomon's instances end at 100 customers, so that these are generated, "
             "clustered (C), random (R) and mixed (RC), with a fifth of the customers removed at a time. "
@@ -275,7 +275,7 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
             f"instead of {plan.rollouts}, and {ORACLE_SEEDS} seeds at most."
         )
     for setting in settings_of("table1"):
-        numbers = sorted({int(place.number) for place in tables.pairs if place.setting == setting})
+        numbers = sorted({int(cell.number) for cell in tables.pairs if cell.setting == setting})
         if numbers:
             yield Paragraph(f"The best fixed pairs, setting {setting}:")
             yield Table(
@@ -288,15 +288,15 @@ def _beyond(tables: Tables, cells: Cells, plan: Plan) -> Iterable[Block]:
 
 
 def _pair(tables: Tables, setting: str, instance: str, number: int) -> str:
-    return ", ".join(tables.pairs.get(Place("table1", setting, instance, number, "FIXED"), (NONE,)))
+    return ", ".join(tables.pairs.get(Cell("table1", setting, instance, number, "FIXED"), (NONE,)))
 
 
 def _times(tables: Tables, setting: str, simulates: bool) -> str:
     """Say how long a decision of the agent that looks ahead takes, where it simulates and where it does not."""
     found = [
         value
-        for place, (value, simulated) in tables.microseconds.items()
-        if (place.setting, simulated) == (setting, simulates)
+        for cell, (value, simulated) in tables.microseconds.items()
+        if (cell.setting, simulated) == (setting, simulates)
     ]
     if not found:
         return ""
@@ -307,20 +307,20 @@ def _times(tables: Tables, setting: str, simulates: bool) -> str:
     )
 
 
-def _against_fixed(cells: Cells, agent: str, experiment: str, setting: str, statistic: str) -> str:
+def _against_fixed(estimates: Estimates, agent: str, experiment: str, setting: str, statistic: str) -> str:
     """Say in which cells an agent is better than the best fixed pair; nothing if that could not be tested."""
     layout = LAYOUTS[experiment]
     found = {
-        place: each
-        for place, each in compare_agents(cells, experiment, setting, agent, "FIXED", statistic).items()
+        cell: each
+        for cell, each in compare_agents(estimates, experiment, setting, agent, "FIXED", statistic).items()
         if not math.isnan(each.p)
     }
-    sure = {place: each for place, each in found.items() if each.significant}
-    better = [place for place, each in sure.items() if (each.difference < 0) == (layout.value == "F")]
+    sure = {cell: each for cell, each in found.items() if each.significant}
+    better = [cell for cell, each in sure.items() if (each.difference < 0) == (layout.value == "F")]
     names = "; ".join(
-        f"{name} at {layout.label} = {', '.join(str(place.number) for place in better if place.instance == name)}"
+        f"{name} at {layout.label} = {', '.join(str(cell.number) for cell in better if cell.instance == name)}"
         for name in INSTANCES
-        if any(place.instance == name for place in better)
+        if any(cell.instance == name for cell in better)
     )
     if not found:
         return ""

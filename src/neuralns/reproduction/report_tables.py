@@ -14,7 +14,7 @@ from neuralns.reproduction.contrasts import compare_agents, over_all
 from neuralns.reproduction.document import Block, Bullets, Heading, Paragraph, Table
 from neuralns.reproduction.layout import LAYOUTS, NONE, STATISTICS
 from neuralns.reproduction.plan import INSTANCES, Plan, settings_of
-from neuralns.reproduction.tables import Cell, Cells, Place
+from neuralns.reproduction.tables import Cell, Estimate, Estimates
 
 
 @dataclass(frozen=True)
@@ -34,35 +34,37 @@ def _columns(experiment: str) -> list[list[_Column]]:
     return [[_Column(agent, agent, statistic) for agent in layout.agents] for statistic in layout.statistics]
 
 
-def number_blocks(cells: Cells, plan: Plan, published: Cells) -> Iterable[Block]:
+def number_blocks(estimates: Estimates, plan: Plan, published: Estimates) -> Iterable[Block]:
     """Give the tables of all experiments."""
     for experiment, layout in LAYOUTS.items():
         for setting, columns in product(settings_of(experiment), _columns(experiment)):
             statistics = {column.statistic for column in columns}
             if not any(
-                (place.experiment, place.setting) == (experiment, setting) and place.statistic in statistics
-                for place in cells
+                (cell.experiment, cell.setting) == (experiment, setting) and cell.statistic in statistics
+                for cell in estimates
             ):
                 continue
             statistic = statistics.pop() if len(statistics) == 1 else ""
             yield Heading(3, f"{layout.title}{STATISTICS[statistic]}; setting {setting}")
             if experiment in ("table1", "table2") and setting == "paper":
-                yield from _errors(cells, plan, published, experiment, statistic)
+                yield from _errors(estimates, plan, published, experiment, statistic)
             for instance in INSTANCES:
                 yield Paragraph(f"Instance {instance}")
-                yield _grid(cells, plan, published, experiment, setting, instance, columns)
+                yield _grid(estimates, plan, published, experiment, setting, instance, columns)
 
 
-def _errors(cells: Cells, plan: Plan, published: Cells, experiment: str, statistic: str) -> Iterable[Block]:
+def _errors(estimates: Estimates, plan: Plan, published: Estimates, experiment: str, statistic: str) -> Iterable[Block]:
     """Say how far our figures are from the published ones, over the cells that have both."""
 
     def both(agent: str, least: int) -> list[tuple[float, float]]:
-        places = [
-            Place(experiment, "paper", instance, number, agent, statistic)
+        cells = [
+            Cell(experiment, "paper", instance, number, agent, statistic)
             for instance, number in product(INSTANCES, plan.destroys)
             if number >= least
         ]
-        return [(cells[place].mean, published[place].mean) for place in places if place in cells and place in published]
+        return [
+            (estimates[cell].mean, published[cell].mean) for cell in cells if cell in estimates and cell in published
+        ]
 
     rows = []
     for agent in LAYOUTS[experiment].agents:
@@ -80,7 +82,7 @@ def _errors(cells: Cells, plan: Plan, published: Cells, experiment: str, statist
 
 
 def _grid(
-    cells: Cells, plan: Plan, published: Cells, experiment: str, setting: str, instance: str,
+    estimates: Estimates, plan: Plan, published: Estimates, experiment: str, setting: str, instance: str,
     columns: Sequence[_Column],
 ) -> Table:  # fmt: skip
     """Return the figures of one instance, each with its published one if there are any, and their means."""
@@ -89,28 +91,28 @@ def _grid(
     head = [layout.label]
     rows = [[f"{number:g}"] for number in numbers] + [["mean"]]
     for column in columns:
-        places = [Place(experiment, setting, instance, number, column.agent, column.statistic) for number in numbers]
-        ours, theirs = ([source.get(place) for place in places] for source in (cells, published))
+        cells = [Cell(experiment, setting, instance, number, column.agent, column.statistic) for number in numbers]
+        ours, theirs = ([source.get(cell) for cell in cells] for source in (estimates, published))
         ours, theirs = [*ours, _mean(ours)], [*theirs, _mean(theirs)]
         head.append(column.name)
-        for row, cell in zip(rows, ours, strict=True):
-            row.append(_figure(cell))
+        for row, estimate in zip(rows, ours, strict=True):
+            row.append(_figure(estimate))
         if any(theirs):
             head += [f"{column.name}, published", "difference"]
-            for row, cell, other in zip(rows, ours, theirs, strict=True):
-                row += [_figure(other), signed(cell.mean - other.mean) if cell and other else NONE]
+            for row, estimate, other in zip(rows, ours, theirs, strict=True):
+                row += [_figure(other), signed(estimate.mean - other.mean) if estimate and other else NONE]
     if experiment == "temperature":
         rows.pop()
     return Table(tuple(head), tuple(tuple(row) for row in rows))
 
 
-def _mean(column: Sequence[Cell | None]) -> Cell | None:
+def _mean(column: Sequence[Estimate | None]) -> Estimate | None:
     """Return the mean of a column without gaps."""
-    means = [cell.mean for cell in column if cell]
-    return Cell(float(np.mean(means)), math.nan, ()) if means and len(means) == len(column) else None
+    means = [estimate.mean for estimate in column if estimate]
+    return Estimate(float(np.mean(means)), math.nan, ()) if means and len(means) == len(column) else None
 
 
-def significance_blocks(cells: Cells, plan: Plan) -> Iterable[Block]:
+def significance_blocks(estimates: Estimates, plan: Plan) -> Iterable[Block]:
     """Compare the DQN with LRW and FIXED, and the agent that looks ahead with FIXED, in each cell and over all."""
     yield Paragraph(
         "Differences with p in brackets: Welch's t-test over seeds, corrected by Holm for all cells of the table and "
@@ -120,7 +122,7 @@ def significance_blocks(cells: Cells, plan: Plan) -> Iterable[Block]:
     for experiment, statistic in (("table1", ""), ("table2", "avg")):
         for setting in settings_of(experiment):
             found = {
-                (first, other): compare_agents(cells, experiment, setting, first, other, statistic)
+                (first, other): compare_agents(estimates, experiment, setting, first, other, statistic)
                 for first, other in (("DQN", "LRW"), ("DQN", "FIXED"), ("AHEAD", "FIXED"))
             }
             if not any(found.values()):
@@ -130,7 +132,7 @@ def significance_blocks(cells: Cells, plan: Plan) -> Iterable[Block]:
             rows = []
             for number in plan.destroys:
                 row = [
-                    each.get(Place(experiment, setting, instance, number, first, statistic))
+                    each.get(Cell(experiment, setting, instance, number, first, statistic))
                     for instance, ((first, _), each) in product(INSTANCES, found.items())
                 ]
                 rows.append((str(number), *(f"{signed(c.difference)} ({_p(c.p)})" if c else NONE for c in row)))
@@ -146,10 +148,10 @@ def significance_blocks(cells: Cells, plan: Plan) -> Iterable[Block]:
             )
 
 
-def _figure(cell: Cell | None) -> str:
-    if cell is None:
+def _figure(estimate: Estimate | None) -> str:
+    if estimate is None:
         return NONE
-    return f"{cell.mean:.1f}" + ("" if math.isnan(cell.ci) else f" ± {cell.ci:.1f}")
+    return f"{estimate.mean:.1f}" + ("" if math.isnan(estimate.ci) else f" ± {estimate.ci:.1f}")
 
 
 def _p(value: float) -> str:

@@ -156,35 +156,35 @@ def _cell_jobs(
     setting: str, instance: str, destroys: int, scale: int, plan: Plan, choices: Choices | None
 ) -> Iterator[Job]:
     """Give the jobs of all agents on one MDP."""
-    place = {
+    about = {
         "setting": setting, "instance": instance, "destroys": destroys, "scale": scale, "tours": plan.tours,
         "seeds": plan.seed_numbers,
     }  # fmt: skip
-    played = {**place, "plays": plan.plays, "pairs": PAIRS}
+    played = {**about, "plays": plan.plays, "pairs": PAIRS}
     temperatures = list(plan.temperatures) if destroys == ALL_DESTROYS and scale == SCALE else []
     config = _choice(choices, "DQN", setting)
     yield Job("dqn", {**played, "config": config, "temperatures": temperatures})
     if scale == SCALE:
         yield Job("ahead", {**played, "states": plan.states})
-        yield Job("oracle", {**place, "rollouts": plan.rollouts})
+        yield Job("oracle", {**about, "rollouts": plan.rollouts})
     wheels = {"learned": _choice(choices, "LRW", setting), "classic": _choice(choices, "CRW", setting)}
     yield Job("baselines", {**played, **wheels, "episodes": plan.episodes})
 
 
 def _size_jobs(setting: str, instance: str, plan: Plan, choices: Choices | None) -> Iterator[Job]:
     """Give the jobs of agents that are trained at 20 customers and meet larger instances."""
-    place = {"setting": setting, "instance": instance, "sizes": list(plan.sizes), "tours": plan.tours}
+    about = {"setting": setting, "instance": instance, "sizes": list(plan.sizes), "tours": plan.tours}
     for part in _halves(plan.seed_numbers):
-        yield Job("gat", {**place, "seeds": part, "config": {**GAT, "share": plan.share}})
-    yield Job("sizes", {**place, **_wheel(plan, choices, setting), "seeds": plan.seed_numbers})
+        yield Job("gat", {**about, "seeds": part, "config": {**GAT, "share": plan.share}})
+    yield Job("sizes", {**about, **_wheel(plan, choices, setting), "seeds": plan.seed_numbers})
 
 
 def _graph_jobs(setting: str, instance: str, plan: Plan) -> Iterator[Job]:
     """Give the jobs of our graph network, which meets all sizes."""
-    place = {"setting": setting, "instance": instance, "sizes": list(plan.sizes), "tours": plan.tours, **_large(plan)}
+    about = {"setting": setting, "instance": instance, "sizes": list(plan.sizes), "tours": plan.tours, **_large(plan)}
     config = {**GRAPH, "share": plan.share, "validation_sizes": list(plan.validation_sizes)}
     for part in _halves(plan.seed_numbers):
-        yield Job("graph", {**place, "seeds": part, "config": config})
+        yield Job("graph", {**about, "seeds": part, "config": config})
 
 
 def _halves(seeds: Sequence[int]) -> list[Sequence[int]]:

@@ -17,8 +17,8 @@ AGENTS = ("DQN", "AHEAD", "GNN+", "LRW", "RAN", "CRW", "FIXED", "ORACLE")
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a figure stands.
+class Cell:
+    """A cell of a table: where a figure stands.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class Place:
     agent: str
     statistic: str = ""
 
-    def of(self, agent: str) -> Place:
-        """Return the place of another agent beside this one."""
+    def of(self, agent: str) -> Cell:
+        """Return the cell of another agent beside this one."""
         return replace(self, agent=agent)
 
 
@@ -110,15 +110,15 @@ class TemperatureObjective:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A figure of a table: mean over seeds, half of its 95 % interval (NaN for one seed), the value of each seed."""
+class Estimate:
+    """What a cell holds: mean over seeds, half of its 95 % interval (NaN for one seed), the value of each seed."""
 
     mean: float
     ci: float
     values: tuple[float, ...]
 
 
-Cells = Mapping[Place, Cell]
+Estimates = Mapping[Cell, Estimate]
 
 
 @dataclass(frozen=True)
@@ -128,74 +128,74 @@ class Tables:
     Attributes
     ----------
     pairs
-        Operators of the best fixed pairs, under the places of FIXED in table 1.
+        Operators of the best fixed pairs, under the cells of FIXED in table 1.
     microseconds
-        What a decision of AHEAD takes, under its places in table 1, and whether it simulates there.
+        What a decision of AHEAD takes, under its cells in table 1, and whether it simulates there.
     """
 
-    cells: Cells = field(default_factory=dict)
+    estimates: Estimates = field(default_factory=dict)
     tuning: tuple[Tuning, ...] = ()
-    pairs: Mapping[Place, tuple[str, str]] = field(default_factory=dict)
-    microseconds: Mapping[Place, tuple[float, bool]] = field(default_factory=dict, compare=False)
+    pairs: Mapping[Cell, tuple[str, str]] = field(default_factory=dict)
+    microseconds: Mapping[Cell, tuple[float, bool]] = field(default_factory=dict, compare=False)
 
     @property
     def table1(self) -> tuple[Reward, ...]:
         return tuple(
-            Reward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
-            for place, cell in self._of("table1")
+            Reward(cell.setting, cell.instance, int(cell.number), cell.agent, *_figures(estimate))
+            for cell, estimate in self._of("table1")
         )
 
     @property
     def table2(self) -> tuple[Objective, ...]:
         return tuple(
             Objective(
-                place.setting, place.instance, int(place.number), place.agent, place.statistic, *_figures(cell)
+                cell.setting, cell.instance, int(cell.number), cell.agent, cell.statistic, *_figures(estimate)
             )
-            for place, cell in self._of("table2")
+            for cell, estimate in self._of("table2")
         )  # fmt: skip
 
     @property
     def scaling(self) -> tuple[SizeReward, ...]:
         return tuple(
-            SizeReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
-            for place, cell in self._of("scaling")
+            SizeReward(cell.setting, cell.instance, int(cell.number), cell.agent, *_figures(estimate))
+            for cell, estimate in self._of("scaling")
         )
 
     @property
     def large(self) -> tuple[SizeReward, ...]:
         return tuple(
-            SizeReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
-            for place, cell in self._of("large")
+            SizeReward(cell.setting, cell.instance, int(cell.number), cell.agent, *_figures(estimate))
+            for cell, estimate in self._of("large")
         )
 
     @property
     def scale(self) -> tuple[ScaleReward, ...]:
         return tuple(
-            ScaleReward(place.setting, place.instance, int(place.number), place.agent, *_figures(cell))
-            for place, cell in self._of("scale")
+            ScaleReward(cell.setting, cell.instance, int(cell.number), cell.agent, *_figures(estimate))
+            for cell, estimate in self._of("scale")
         )
 
     @property
     def temperature(self) -> tuple[TemperatureObjective, ...]:
         return tuple(
-            TemperatureObjective(place.setting, place.instance, place.number, place.statistic, *_figures(cell))
-            for place, cell in self._of("temperature")
+            TemperatureObjective(cell.setting, cell.instance, cell.number, cell.statistic, *_figures(estimate))
+            for cell, estimate in self._of("temperature")
         )
 
-    def _of(self, experiment: str) -> list[tuple[Place, Cell]]:
-        places = [place for place in self.cells if place.experiment == experiment]
-        return [(place, self.cells[place]) for place in sorted(places, key=_order)]
+    def _of(self, experiment: str) -> list[tuple[Cell, Estimate]]:
+        cells = [cell for cell in self.estimates if cell.experiment == experiment]
+        return [(cell, self.estimates[cell]) for cell in sorted(cells, key=_order)]
 
 
-def _figures(cell: Cell) -> tuple[float, float, int]:
-    return cell.mean, cell.ci, len(cell.values)
+def _figures(estimate: Estimate) -> tuple[float, float, int]:
+    return estimate.mean, estimate.ci, len(estimate.values)
 
 
-def _order(place: Place) -> tuple[int, int, int, float, int, str]:
-    """Return what orders places: experiments, settings, instances and agents as they are listed, numbers by size."""
+def _order(cell: Cell) -> tuple[int, int, int, float, int, str]:
+    """Return what orders cells: experiments, settings, instances and agents as they are listed, numbers by size."""
     return (
-        EXPERIMENTS.index(place.experiment), SETTINGS.index(place.setting), INSTANCES.index(place.instance),
-        place.number, AGENTS.index(place.agent), place.statistic,
+        EXPERIMENTS.index(cell.experiment), SETTINGS.index(cell.setting), INSTANCES.index(cell.instance),
+        cell.number, AGENTS.index(cell.agent), cell.statistic,
     )  # fmt: skip
 
 
@@ -206,55 +206,55 @@ def make_tables(experiments: Sequence[str], plan: Plan, results: Results) -> Tab
     """Return the tables of all experiments for which there are results; jobs that are missing leave gaps."""
     choices, tuning = choose(experiments, plan, results)
     # By seed: the networks of scaling are trained by several jobs.
-    values: dict[Place, dict[int, float]] = {}
-    pairs: dict[Place, tuple[str, str]] = {}
-    microseconds: dict[Place, tuple[float, bool]] = {}
+    values: dict[Cell, dict[int, float]] = {}
+    pairs: dict[Cell, tuple[str, str]] = {}
+    microseconds: dict[Cell, tuple[float, bool]] = {}
     for job in main_jobs(experiments, plan, choices):
         if job.name not in results:
             continue
-        for place, each in _values(job, results[job.name], plan):
-            if place.experiment in experiments:
-                values.setdefault(place, {}).update(zip(job.settings["seeds"], each, strict=True))
+        for cell, each in _values(job, results[job.name], plan):
+            if cell.experiment in experiments:
+                values.setdefault(cell, {}).update(zip(job.settings["seeds"], each, strict=True))
         if "pair" in results[job.name] and job.settings["scale"] == SCALE:
             destroy, repair = results[job.name]["pair"]
-            pairs[_place("table1", job, job.settings["destroys"], "FIXED")] = (destroy, repair)
+            pairs[_cell("table1", job, job.settings["destroys"], "FIXED")] = (destroy, repair)
         if job.kind == "ahead":
-            found, place = results[job.name], _place("table1", job, job.settings["destroys"], "AHEAD")
-            microseconds[place] = found["microseconds"], found["simulates"]
-    cells = {
-        place: make_cell([values[place][seed] for seed in sorted(values[place])])
-        for place in sorted(values, key=_order)
+            found, cell = results[job.name], _cell("table1", job, job.settings["destroys"], "AHEAD")
+            microseconds[cell] = found["microseconds"], found["simulates"]
+    estimates = {
+        cell: make_estimate([values[cell][seed] for seed in sorted(values[cell])])
+        for cell in sorted(values, key=_order)
     }
-    return Tables(cells, tuple(tuning), pairs, microseconds)
+    return Tables(estimates, tuple(tuning), pairs, microseconds)
 
 
-def make_cell(values: Sequence[float]) -> Cell:
-    """Return the figure that the values of some seeds amount to."""
-    return Cell(round(float(np.mean(values)), 3), round(confidence(np.array(values)), 3), tuple(values))
+def make_estimate(values: Sequence[float]) -> Estimate:
+    """Return the estimate that the values of some seeds amount to."""
+    return Estimate(round(float(np.mean(values)), 3), round(confidence(np.array(values)), 3), tuple(values))
 
 
-def _values(job: Job, result: Mapping[str, Any], plan: Plan) -> Iterator[tuple[Place, Sequence[float]]]:
-    """Give what a job found, for each seed, under its places; the same values may belong to several experiments."""
+def _values(job: Job, result: Mapping[str, Any], plan: Plan) -> Iterator[tuple[Cell, Sequence[float]]]:
+    """Give what a job found, for each seed, under its cells; the same values may belong to several experiments."""
     scale, destroys, setting = job.settings.get("scale"), job.settings.get("destroys"), job.settings["setting"]
     of_tables = scale == SCALE and destroys in plan.destroys
     of_scales = destroys == ALL_DESTROYS and scale in plan.scales and setting in settings_of("scale")
     for agent, each in result.get("mdp", {}).items():
         if of_tables:
-            yield _place("table1", job, destroys, agent), each
+            yield _cell("table1", job, destroys, agent), each
         if of_scales and agent not in ("ORACLE", "AHEAD"):
-            yield _place("scale", job, scale, agent), each
+            yield _cell("scale", job, scale, agent), each
     for agent, statistics in result.get("search", {}).items():
         for statistic, each in statistics.items():
             if of_tables:
-                yield _place("table2", job, destroys, agent, statistic), each
+                yield _cell("table2", job, destroys, agent, statistic), each
     for temperature, statistics in result.get("temperature", {}).items():
         for statistic, each in statistics.items():
-            yield _place("temperature", job, float(temperature), "DQN", statistic), each
+            yield _cell("temperature", job, float(temperature), "DQN", statistic), each
     for experiment, part in (("scaling", "sizes"), ("large", "large")):
         for size, agents in result.get(part, {}).items():
             for agent, each in agents.items():
-                yield _place(experiment, job, int(size), agent), each
+                yield _cell(experiment, job, int(size), agent), each
 
 
-def _place(experiment: str, job: Job, number: Any, agent: str, statistic: str = "") -> Place:
-    return Place(experiment, job.settings["setting"], job.settings["instance"], number, agent, statistic)
+def _cell(experiment: str, job: Job, number: Any, agent: str, statistic: str = "") -> Cell:
+    return Cell(experiment, job.settings["setting"], job.settings["instance"], number, agent, statistic)

@@ -165,14 +165,14 @@ def decision_time(mdp: MDP, selector: Selector, repeats: int = 3) -> float:
     choose, _ = selector.functions()
     memories = [new_memory_of(selector, mdp.portfolio, mdp.instance.customers, mdp.instance) for _ in range(episodes)]
     decide, address = _compiled_decide(), address_of(choose)
-    places = np.array([memory.address for memory in memories], np.int64)
+    memories_at = np.array([memory.address for memory in memories], np.int64)
     states = np.array([lanes.state(lane).address for lane in range(episodes)], np.int64)
     spent, chosen = 0.0, np.zeros(episodes, np.int64)
     while not lanes.done:
         phase = int(lanes.phases[0])
         if phase == DESTROY:
             begin = time.process_time()
-            decide(states, address, places, repeats)
+            decide(states, address, memories_at, repeats)
             spent += time.process_time() - begin
         for lane in range(episodes):
             chosen[lane] = choose(memories[lane], lanes.state(lane), phase) + phase * len(mdp.portfolio.destroys)
