@@ -150,7 +150,7 @@ def main() -> None:
     """Test one operator or selector in this process, and print its fault and its speed as JSON."""
     path, name, phase, seconds, *own = sys.argv[1:]
     module = run_python_file(path)
-    print(json.dumps(_try(Path(path), module, name, phase, float(seconds), own)), flush=True)
+    print(json.dumps(_put_to_the_test(Path(path), module, name, phase, float(seconds), own)), flush=True)
 
 
 def _in_python(source: Path, name: str, phase: str, own: list[str]) -> Report:
@@ -159,14 +159,14 @@ def _in_python(source: Path, name: str, phase: str, own: list[str]) -> Report:
     for key, value in [*vars(module).items()]:
         if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__:
             setattr(module, key, value.py_func)
-    return Report(name, phase, *_try(source, module, name, phase, None, own))
+    return Report(name, phase, *_put_to_the_test(source, module, name, phase, None, own))
 
 
 class _Fault(Exception):  # noqa: N818 (what is wrong, as the end of a sentence)
     pass
 
 
-def _try(
+def _put_to_the_test(
     source: Path, module: Any, name: str, phase: str, seconds: float | None, own: list[str]
 ) -> tuple[str | None, float | None]:
     """Return the fault of an operator or selector, and the microseconds of a call.

@@ -36,10 +36,10 @@ from neuralns.routes.evaluate import (
     may_fit,
     prepare,
     random_position,
+    reassign_vehicles,
     recompute,
     removal,
     renew,
-    settle_vehicles,
 )
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
@@ -286,7 +286,7 @@ def test_books_stay_right_under_any_edits(instance: Instance, seed: int, sizing:
     for _ in range(4):
         shuffle(state, instance, rng, 3)
         compare_books(state, instance)
-    settle_vehicles(state)
+    reassign_vehicles(state)
     compare_books(state, instance)
 
 
@@ -330,7 +330,7 @@ def test_an_undo_brings_back_everything_to_the_bit(instance: Instance, seed: int
         take_from_bank(state)
         shuffle(state, instance, rng, 6)
         if rng.random() < 0.5:
-            settle_vehicles(state)
+            reassign_vehicles(state)
             charge_for_removed(state)
         undo(state)
         assert snapshot(state) == before
@@ -411,7 +411,7 @@ def test_the_bank_holds_who_is_left_out_after_a_step(instance: Instance, seed: i
                     before = state.cost
                     insert(state, request, open_route(state, vehicle), 0)
                     assert state.cost <= before + cost + 1e-7 * max(1.0, abs(before))
-        short = settle_vehicles(state)
+        short = reassign_vehicles(state)
         charge_for_removed(state)
         bank_removed(state)
         close_empty_routes(state)
@@ -540,7 +540,7 @@ def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(insta
         elif cost < np.inf:
             insert(state, request, slot, place)
     bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
-    settle_vehicles(state)
+    reassign_vehicles(state)
     assert all(bound <= state.cost + 1e-6 * max(1.0, abs(state.cost)) for bound in bounds)
     used = [slot for slot in state.active[: state.n_active].tolist() if state.size[slot] > 0]
     assert state.total_savings == close(sum(state.savings[slot] for slot in used))

@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from neuralns.errors import GivenUpError, InputError, InputWarning, how_to_install
 from neuralns.files import check_writable, write_or_rescue
+from neuralns.learning.baselines import baselines_of, most_used_pair
 from neuralns.learning.checkpoint import read_checkpoint, write_checkpoint
 from neuralns.learning.dqn import Config
-from neuralns.learning.marks import marks_of, most_used_pair
 from neuralns.learning.starts import make_tasks, starting_tours
 from neuralns.learning.train import Trained, seed_file
 from neuralns.learning.training import Standing, Training
@@ -129,23 +129,23 @@ def run(
             tests.append(_test(mdps, policy, start))
             policies[agent] = Policy({**policy.card, "test_reward": tests[-1]}, policy.tensors)
     scores = tuple(policy.card["validation_reward"] for policy in policies)
-    marks, pairs = None, []
+    baselines, pairs = None, []
     # Fixed pairs are of one portfolio, and a policy that was never validated has nothing to stand beside them.
     if not given_up and None not in scores and len({mdp.portfolio.actions for mdp in mdps}) == 1:
-        marks = marks_of(tasks[0])
+        baselines = baselines_of(tasks[0])
         for agent, policy in enumerate(policies):
             pairs.append(most_used_pair(tasks[agent], policy))
             measured = {
-                "random_reward": marks.random,
-                "best_fixed_reward": marks.best_fixed,
-                "best_fixed_pair": list(marks.pair),
+                "random_reward": baselines.random,
+                "best_fixed_reward": baselines.best_fixed,
+                "best_fixed_pair": list(baselines.pair),
                 "most_used_pair": [pairs[-1].destroy, pairs[-1].repair],
                 "most_used_pair_share": pairs[-1].share,
             }
             policies[agent] = Policy({**policy.card, **measured}, policy.tensors)
     best = int(np.argmax(training.best_scores))
     done = Trained(
-        tuple(policies), scores, tuple(tests), best, training.done, training.step, marks=marks, pairs=tuple(pairs)
+        tuple(policies), scores, tuple(tests), best, training.done, training.step, marks=baselines, pairs=tuple(pairs)
     )
     if output is not None:
         shared = {"validation_rewards": list(scores), "test_rewards": tests, "seeds": list(seeds)}

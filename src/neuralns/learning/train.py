@@ -24,8 +24,8 @@ from neuralns.selection.features import features_for
 from neuralns.selection.policy_file import Policy, write_policy
 
 if TYPE_CHECKING:
+    from neuralns.learning.baselines import Baselines, PairUse
     from neuralns.learning.dqn import Config
-    from neuralns.learning.marks import Marks, PairUse
     from neuralns.learning.training import Standing
 
 
@@ -64,7 +64,7 @@ class Trained:
     best: int
     finished: bool
     step: int
-    marks: Marks | None = None
+    marks: Baselines | None = None
     pairs: tuple[PairUse, ...] = ()
     written: tuple[str, ...] = ()
 

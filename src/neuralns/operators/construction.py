@@ -7,7 +7,7 @@ import numpy as np
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.failures import catching
 from neuralns.errors import OperatorError
-from neuralns.operators.pair import settle
+from neuralns.operators.pair import finish_repair
 from neuralns.operators.repair.greedy import FARTHEST, insert_in_order
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
@@ -54,6 +54,6 @@ def _insert_everybody(state):
     # Served with others, customers pay who would not pay for a route of their own.
     state.serve_all = 1
     insert_in_order(state, FARTHEST, 0.0, 0)
-    settle(state)
+    finish_repair(state)
     state.serve_all = 0
     bank_removed(state)

@@ -1,13 +1,13 @@
 """One application of a pair of operators to complete routes, in its parts: destroy, repair, and what comes of it.
 
 Steps of searches and episodes put acceptance and improvement around them, simulations keep all that comes, and start
-solutions are settled as repaired ones are.
+solutions are finished as repaired ones are.
 """
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.operators.contract import FINE, apply_destroy, apply_repair
 from neuralns.routes.edits import bank_removed, charge_for_removed, close_empty_routes, take_from_bank
-from neuralns.routes.evaluate import prepare, settle_vehicles
+from neuralns.routes.evaluate import prepare, reassign_vehicles
 from neuralns.routes.history import remember
 from neuralns.routes.journal import checkpoint
 
@@ -31,9 +31,9 @@ def end_pair(state, tables, repair):
 
 
 @inlined
-def settle(state):
+def finish_repair(state):
     """Work out what repaired routes cost in all, and remember their arcs; return whether they break a rule."""
-    broken = settle_vehicles(state)
+    broken = reassign_vehicles(state)
     if state.n_removed > 0 or len(state.group_count) > 0:
         charge_for_removed(state)
     remember(state)
@@ -42,7 +42,7 @@ def settle(state):
 
 @inlined
 def keep(state):
-    """Make settled routes complete ones: those left over wait, and routes without customers are closed."""
+    """Make repaired routes complete ones: those left over wait, and routes without customers are closed."""
     if state.n_bank > 0 or state.n_removed > 0:
         bank_removed(state)
     close_empty_routes(state)
@@ -58,6 +58,6 @@ def keep_pair(state, tables, destroy, repair, quota):
     code = end_pair(state, tables, repair)
     if code != FINE:
         return code
-    settle(state)
+    finish_repair(state)
     keep(state)
     return FINE

@@ -51,8 +51,8 @@ _ANSWERS = {
     "measure_alone": opening.measure_alone, "may_fit": insertion.may_fit, "removal": removal.removal,
     "join": removal.join, "take_off": links.take_off, "put_on": links.put_on, "load_route": links.load_route,
     "carry_out": links.carry_out, "close_books": vehicles.close_books, "prepare": links.prepare,
-    "settle": vehicles.settle, "count_changed": vehicles.count_changed, "recompute": vehicles.recompute,
-    "renew": cost.renew,
+    "reassign_vehicles": vehicles.reassign_vehicles, "count_changed": vehicles.count_changed,
+    "recompute": vehicles.recompute, "renew": cost.renew,
 }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ _PUT_ON, _put_on = ask("put_on")
 _LOAD_ROUTE, _load_route = ask("load_route")
 _CARRY_OUT, _carry_out = ask("carry_out")
 _PREPARE, _prepare = ask("prepare")
-_SETTLE, _settle = ask("settle")
+_REASSIGN_VEHICLES, _reassign_vehicles = ask("reassign_vehicles")
 _COUNT_CHANGED, _count_changed = ask("count_changed")
 _RECOMPUTE, _recompute = ask("recompute")
 _RENEW, _renew = ask("renew")
@@ -204,11 +204,11 @@ def prepare(state):
 
 
 @inlined
-def settle_vehicles(state):
+def reassign_vehicles(state):
     """Give routes that have changed the cheapest vehicles; return whether a depot gives out more than it has."""
     if state.varied == 0 and state.has_depots == 0:
         return False
-    return _settle(state.questions[_SETTLE], (state,)) != 0
+    return _reassign_vehicles(state.questions[_REASSIGN_VEHICLES], (state,)) != 0
 
 
 @inlined

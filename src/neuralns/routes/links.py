@@ -197,7 +197,8 @@ def carry_out(state, slot, middle, other, end):
     """Make the first ``middle`` of a plan the route of a slot, the rest that of another one (no other: below 0).
 
     Only if that costs less; returns 1 if so. Routes that begin at different depots exchange nothing where depots are
-    limited or cost. Each keeps its vehicle: a cheaper one that is free now may be the other's. `settle` looks at them.
+    limited or cost. Each keeps its vehicle: a cheaper one that is free now may be the other's. `reassign_vehicles`
+    looks at them.
     """
     one, two = np.uint32(slot), np.uint32(max(other, 0))
     before, after = state.route_cost[one], _planned(state, one, 0, middle)

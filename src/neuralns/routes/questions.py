@@ -37,7 +37,7 @@ QUESTIONS: dict[str, tuple[Any, ...]] = {
     "carry_out": (_int, _int, _int, _int, _int),  # slot, middle, other, end
     "close_books": (types.void, _int, types.boolean),  # slot, resized
     "prepare": (types.void,),
-    "settle": (_int,),
+    "reassign_vehicles": (_int,),
     "count_changed": (types.void, _int),  # by
     "recompute": (_float,),
     "renew": (types.void, _int),  # slot

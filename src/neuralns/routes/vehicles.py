@@ -1,7 +1,7 @@
 """Vehicles and depots of routes: which are in use, which type a route has, and when it gets another one.
 
 Vehicle types that differ only in capacity and costs form a *class*: a route takes, with each insertion, the cheapest
-free type of its class that carries its load; `settle` looks at other classes.
+free type of its class that carries its load; `reassign_vehicles` looks at other classes.
 """
 
 import numpy as np
@@ -341,7 +341,7 @@ def starts_with_backhaul(state, slot):
 
 
 @compiled
-def settle(state):
+def reassign_vehicles(state):
     """Give routes that have changed a cheaper vehicle; return 1 if a depot gives out more than it has, else 0.
 
     Costs known from before an insertion do not tell of depots.

@@ -187,7 +187,7 @@ class Model:
             not_negative(f"{what}: cost", cost),
             self._free_name("depot", name, "stop"),
         )
-        self._settle((f"{what}: capacity", stock or ()))
+        self._check_dimensions((f"{what}: capacity", stock or ()))
         self._take_name("depot", name, "stop")
         self._placed(made.location)
         self.depots.append(made)
@@ -249,7 +249,7 @@ class Model:
             _skills(what, skills),
             self._free_name("client", name, "stop"),
         )
-        self._settle((f"{what}: delivery", made.delivery), (f"{what}: pickup", made.pickup))
+        self._check_dimensions((f"{what}: delivery", made.delivery), (f"{what}: pickup", made.pickup))
         self._add(made)
         if group is not None:
             group.clients.append(made)
@@ -316,7 +316,7 @@ class Model:
             self._free_name("shipment", name),
             None if max_ride is None else not_negative(f"{what}: longest ride", max_ride),
         )
-        self._settle((f"{what}: amount", made.amount))
+        self._check_dimensions((f"{what}: amount", made.amount))
         self._take_name("shipment", name)
         self._add(made.pickup)
         self._add(made.delivery)
@@ -384,7 +384,7 @@ class Model:
         # Refuses what will not do.
         fleet.VehicleType(1.0, name=name or str(len(self.vehicle_types) + 1), **rest)
         made = VehicleType(load, start_depot, end_depot, profile, rest, self._free_name("vehicle type", name))
-        self._settle((f"{what}: capacity", load or ()))
+        self._check_dimensions((f"{what}: capacity", load or ()))
         self._take_name("vehicle type", name)
         self.vehicle_types.append(made)
         return made
@@ -590,7 +590,7 @@ class Model:
         self._placed(client.location)
         self.clients.append(client)
 
-    def _settle(self, *given: tuple[str, tuple[float, ...]]) -> None:
+    def _check_dimensions(self, *given: tuple[str, tuple[float, ...]]) -> None:
         """See to it that all amounts have equally many dimensions."""
         known = self._dimensions
         for what, values in given:

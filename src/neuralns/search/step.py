@@ -16,7 +16,7 @@ from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.clock import ticks
 from neuralns.compiled.random import random
 from neuralns.operators.contract import FINE, NO_THRESHOLD, WRONG_IMPROVE, apply_improve
-from neuralns.operators.pair import begin_pair, end_pair, keep, settle
+from neuralns.operators.pair import begin_pair, end_pair, finish_repair, keep
 from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import undo
 from neuralns.routes.evaluate import PLAIN, all_feasible, hopeless, is_on_time, prepare
@@ -42,7 +42,7 @@ def begin_step(state, tables, destroy, quota):
 
 @inlined
 def end_step(state, tables, repair, accepts):
-    """Insert the removed customers by a repair operator, improve the routes and settle.
+    """Insert the removed customers by a repair operator, improve the routes, and accept or undo them.
 
     Returns a code of `contract` and the outcome.
     """
@@ -95,7 +95,7 @@ def _decide(state, accepts):
     status = state.status
     given_up = state.n_removed > 0 and hopeless(state)
     if not given_up:
-        given_up = settle(state)
+        given_up = finish_repair(state)
     candidate, current, best = state.cost, status.current, status.best
     noise = NOISE * abs(current)
     status.candidate = candidate

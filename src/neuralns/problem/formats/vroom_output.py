@@ -53,7 +53,7 @@ def vroom_answer(
             if dimensions:
                 summary[key] = _goods(np.array([route[key] for route in routes]).reshape(-1, dimensions).sum(axis=0))
         elif key != "distance" or all(key in route for route in routes):
-            summary[key] = _tidy(sum(route[key] for route in routes))
+            summary[key] = _rounded(sum(route[key] for route in routes))
     summary |= {"violations": [], "notes": list(problem.notes)}
     if seconds is not None:
         summary["computing_times"] = {name: round(1000 * value) for name, value in seconds.items()}
@@ -185,9 +185,9 @@ def _route(
         step = what | {
             "setup": plain(setup),
             "service": plain(service),
-            "waiting_time": _tidy(begun - arrived),
+            "waiting_time": _rounded(begun - arrived),
             "arrival": arrived,
-            "duration": _tidy(driven),
+            "duration": _rounded(driven),
             "violations": [],
         }
         step |= {"load": _goods(load)} if load.size else {}
@@ -197,7 +197,7 @@ def _route(
     if load.size:
         route |= {"delivery": _goods(deliveries.sum(axis=0)), "pickup": _goods(pickups.sum(axis=0))}
         route["amount"] = route["delivery"]
-    route |= {key: _tidy(sum(step[key] for step in steps)) for key in ("setup", "service", "waiting_time")}
+    route |= {key: _rounded(sum(step[key] for step in steps)) for key in ("setup", "service", "waiting_time")}
     route |= {"duration": steps[-1]["duration"], "priority": sum(task.priority for task in tasks)}
     route |= {} if metres is None else {"distance": steps[-1]["distance"]}
     return route | {"steps": steps, "violations": []} | _described(vehicle.description)
@@ -210,10 +210,10 @@ def _opening(task: Task, now: float) -> float:
 
 def _cut(problem: VroomProblem, value: float) -> float:
     """Return a time, a length or a cost as it is written."""
-    return floor(value + SLACK) if problem.whole else _tidy(value)
+    return floor(value + SLACK) if problem.whole else _rounded(value)
 
 
-def _tidy(value: float) -> float:
+def _rounded(value: float) -> float:
     return plain(round(value, 6))
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from agents import short
 from neuralns import make_mdp
-from neuralns.learning.marks import marks_of, most_used_pair
+from neuralns.learning.baselines import baselines_of, most_used_pair
 from neuralns.learning.run import run
 from neuralns.learning.starts import make_tasks
 from neuralns.mdp.evaluate import evaluate
@@ -18,12 +18,12 @@ MDP = make_mdp("C101", customers=20, portfolio=PORTFOLIO, budget=3)
 
 
 def test_random_selection_and_the_best_pair_play_the_validation_tours() -> None:
-    marks = marks_of(TASK)
+    baselines = baselines_of(TASK)
     tours = MDP.start_tours("validate")
-    assert marks.random == pytest.approx(evaluate(MDP, "random", tours=tours, seeds=5).reward_mean, rel=0.1)
-    pair = evaluate(MDP, "fixed:" + ",".join(marks.pair), tours=tours, seeds=5).reward_mean
-    assert marks.best_fixed == pytest.approx(pair, rel=0.1)
-    assert marks.pair[0] == "greedy-route"
+    assert baselines.random == pytest.approx(evaluate(MDP, "random", tours=tours, seeds=5).reward_mean, rel=0.1)
+    pair = evaluate(MDP, "fixed:" + ",".join(baselines.pair), tours=tours, seeds=5).reward_mean
+    assert baselines.best_fixed == pytest.approx(pair, rel=0.1)
+    assert baselines.pair[0] == "greedy-route"
 
 
 def test_a_policy_that_chooses_one_pair_is_seen_through() -> None:

@@ -22,7 +22,7 @@ ONE_PAIR = 0.95
 
 
 @dataclass(frozen=True)
-class Marks:
+class Baselines:
     """Mean rewards on the validation tours of a training, with the random numbers of its validations.
 
     Attributes
@@ -52,7 +52,7 @@ class PairUse:
         return self.share > ONE_PAIR
 
 
-def marks_of(task: Task) -> Marks:
+def baselines_of(task: Task) -> Baselines:
     """Return what random selection and the best fixed pair gain on the validation tours of a task."""
     lanes = _validation_lanes(task)
 
@@ -67,7 +67,7 @@ def marks_of(task: Task) -> Marks:
         lanes.play(pair)
         found.append((gain(), pair))
     best, pair = max(found, key=lambda entry: entry[0])
-    return Marks(random, best, (pair.destroy, pair.repair))
+    return Baselines(random, best, (pair.destroy, pair.repair))
 
 
 def most_used_pair(task: Task, policy: Policy) -> PairUse:
