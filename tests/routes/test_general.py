@@ -115,8 +115,8 @@ def others_allow(state: State, instance: Instance, request: int, vehicle: int) -
         return True
     capacity = instance.depots[instance.depot_nodes.index(start)].capacity
     given = instance.amounts[0][request].copy()
-    for route, vehicle in zip(routes.routes, routes.vehicles, strict=True):
-        if instance.types[vehicle].start == start:
+    for route, other in zip(routes.routes, routes.vehicles, strict=True):
+        if instance.types[other].start == start:
             given += instance.amounts[0][list(route)].sum(axis=0)
     return capacity is None or bool((given <= np.array(capacity) * (1 + 1e-9)).all())
 

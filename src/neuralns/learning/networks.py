@@ -146,15 +146,15 @@ class GAT(nn.Module):
         return values
 
 
-def make_network(kind: str, shape: Shape, seeds: Sequence[int], options: dict[str, Any]) -> MLP | GAT:
+def make_network(name: str, shape: Shape, seeds: Sequence[int], options: dict[str, Any]) -> MLP | GAT:
     """Return a network with the parameters of several seeds; those of a seed do not depend on the others."""
     generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
-    if kind == "gat":
+    if name == "gat":
         return GAT(generators, shape, **options)
-    if kind in ("mlp", "small"):
-        inputs = shape.row if kind == "mlp" else shape.global_features
+    if name in ("mlp", "small"):
+        inputs = shape.row if name == "mlp" else shape.global_features
         return MLP(generators, inputs, options["hidden"], shape.actions)
-    raise InputError(f"network {kind!r} is not known; choose {', '.join(NETWORKS)}.")
+    raise InputError(f"network {name!r} is not known; choose {', '.join(NETWORKS)}.")
 
 
 def _drawn(generators: Sequence[torch.Generator], shape: tuple[int, ...], bound: float) -> Tensor:

@@ -214,7 +214,7 @@ def portfolio_named(name: str) -> Portfolio:
 
 
 def strongest_for(instance: Instance) -> str:
-    """Return the name of the portfolio that is best for a kind of instance (docs/benchmarks.md)."""
+    """Return the name of the portfolio that is best for an instance (docs/benchmarks.md)."""
     if instance.timed or instance.general:
         return "windows"
     full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))

@@ -109,7 +109,7 @@ def instance_features_of(instance: Instance, start: Solution, seconds: float) ->
 
 
 def variant_of(instance: Instance) -> str:
-    """Return of what kind an instance is: the parts that it has beyond demands and distances.
+    """Return the variant that an instance is of: the parts that it has beyond demands and distances.
 
     >>> from neuralns.problem.generate.variants import generate_of
     >>> variant_of(generate_of("pdptw", 20, 1)), variant_of(generate_of("cvrp", 20, 1))

@@ -106,10 +106,10 @@ def selector_named(
         return load_part(*split_own_file(name), Selector, "selector", how)
     if name.endswith(SUFFIX):
         return read_setting(name)
-    kind, _, path = name.partition(":")
-    if kind in ("lrw", "adaptive") and path:
+    family, _, path = name.partition(":")
+    if family in ("lrw", "adaptive") and path:
         wheel = learned_roulette(read_policy(path), path)
-        if kind == "lrw":
+        if family == "lrw":
             return wheel
         return Roulette(name=name, learned=dict(zip(wheel.operators, wheel.weights, strict=True)))
     path, at, number = name.rpartition("@")
@@ -144,8 +144,8 @@ def _roulette(name: str) -> Roulette:
         except ValueError:
             values[key] = math.nan
         if not math.isfinite(values[key]) or (key == "segment" and values[key] != int(values[key])):
-            kind = "whole number" if key == "segment" else "number"
-            raise InputError(f"selector {name!r}: {part!r} does not give a {kind}, such as {key}=1.")
+            form = "whole number" if key == "segment" else "number"
+            raise InputError(f"selector {name!r}: {part!r} does not give a {form}, such as {key}=1.")
     plain = Roulette()
     return Roulette(
         segment=int(values.get("segment", plain.segment)), reaction=values.get("reaction", plain.reaction), name=name
