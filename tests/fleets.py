@@ -105,9 +105,10 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
             }
             several = bool(gaps)
             given["openings"] = gaps
-    if RELEASE in parts and not shipments:
+    if RELEASE in parts:
         release = np.zeros(nodes)
         release[1 : customers + 1] = unit * rng.integers(0, rng.choice([60, 200]), customers)
+        release[sorted(shipped)] = 0.0
         given["release"] = release
     if DURATIONS in parts:
         given["durations"] = ways()
@@ -194,7 +195,7 @@ def other_ends(instance: Instance) -> dict[int, int]:
 
 
 def insertions(instance: Instance, route: Sequence[int], request: int) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Every place of a request on a route, as `general` numbers them, and the route with it."""
+    """Every place of a request on a route, as `insertion` numbers them, and the route with it."""
     other = other_ends(instance).get(request)
     for first in range(len(route) + 1):
         place = route[first - 1] if first else 0

@@ -411,11 +411,19 @@ def test_where_rules_are_broken_for_a_while() -> None:
         f"{penalties.SCARCE_SECONDS} s, or {penalties.SCARCE_ITERATIONS} iterations",
     ]
     assert row_of(page, "prices change") == [
-        f"every {step} iterations" for step in (penalties.HARD.step, penalties.SCARCE_STEP)
+        f"every {prices.step} iterations" for prices in (penalties.HARD, penalties.SCARCE)
     ]
-    assert penalties.HARD.change == penalties.SCARCE_CHANGE == 1.02
-    assert "the price of a rule rises by 2 % if the current routes break it" in text_of(page)
+    assert penalties.HARD.change == penalties.HARD.last_change == 1.02
+    assert (penalties.SCARCE.change, penalties.SCARCE.last_change) == (1.5, 1.08)
+    assert row_of(page, "levels change") == [
+        "then, by 2 %",
+        f"every {penalties.SCARCE.cycle} times, by 50 % at the start of the run and 8 % at its end",
+    ]
+    assert penalties.SCARCE.swing == 3.0
+    assert f"after {penalties.SCARCE.most_broken} changes of prices" in row_of(page, "if rules stay broken for long")[1]
+    assert row_of(page, "a vehicle carries at most")[:2] == [
+        f"{prices.overload:.0%} more".replace("%", " %") for prices in (penalties.HARD, penalties.SCARCE)
+    ]
     assert penalties.SCARCE_SHARE == 4 / 5
-    assert penalties.OVERLOAD_SHARE == 1 / 10
     assert penalties.NEAR == 5
     assert fewest.SERVING_SHARE == 1 / 5

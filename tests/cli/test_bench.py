@@ -62,6 +62,9 @@ def test_peers_takes_folders_and_shows_the_fewest_known_vehicles(tmp_path: Path)
     assert "fewest known vehicles with every seed: neuralns on 1 of 1" in outcome.stdout
     by_cost = ("--solvers", "neuralns", *SHORT, "--output", tmp_path / "y.csv")
     assert "P-n16-k8  neuralns  seed 1  0.00 %" in invoke("bench", "peers", folder / "P-n16-k8.json", *by_cost).stderr
+    outcome = invoke("bench", "peers", "RC101", "--ignore", "windows", *by_cost[:-1], tmp_path / "z.csv")
+    assert "to the cheapest run where none is known" in outcome.stdout
+    assert "RC101  neuralns  seed 1  cost " in outcome.stderr
     (tmp_path / "empty").mkdir()
     assert "empty: no instances in this folder" in invoke("bench", "peers", tmp_path / "empty", *by_cost).refusal()
 
@@ -71,7 +74,6 @@ def test_peers_takes_folders_and_shows_the_fewest_known_vehicles(tmp_path: Path)
     [
         (("P-n16-k8", "--solvers", "nobody"), "solver 'nobody' is not known"),
         (("nosuch", "--solvers", "neuralns"), "no such file"),
-        (("RC101", "--ignore", "windows", "--solvers", "neuralns"), "RC101: no best known cost to compare with"),
         (("P-n16-k8", "--output", "/absent/folder/x.csv"), "folder /absent/folder does not exist"),
         (("P-n16-k8", "--plot", "x.bmp"), "a picture's name must end with"),
         (("P-n16-k8", "--plot", "x.png", "--objective", "vehicles"), "--plot draws gaps to best known costs"),

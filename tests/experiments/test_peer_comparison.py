@@ -83,7 +83,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for names, instance, sentence in (
         (["nobody"], INSTANCES[0], "solver 'nobody' is not known; choose from neuralns, HGS, absent."),
         (["absent"], INSTANCES[0], "solver 'absent' is not installed; pip install '.[peers]' in the project's folder."),
-        (None, replace(INSTANCES[0], best_known=None), "E-n22-k4: no best known cost to compare with"),
+        (None, replace(INSTANCES[0], best_known=0.0), "E-n22-k4: its best known cost 0 leaves no gaps"),
         (
             None,
             replace(INSTANCES[0], capacity=200.0),
@@ -96,6 +96,18 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^objective 'duration' cannot be compared with other solvers, only distance"):
         compare_peers(INSTANCES, 1, 1, path, objective="duration")
     assert not path.exists()
+
+
+def test_the_cheapest_run_stands_in_for_a_best_known_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(peers.PEERS, "in-a-row", ("os", in_a_row))
+    unknown = replace(INSTANCES[0], best_known=None)
+    found = compare_peers([unknown], 1, 1, tmp_path / "peers.csv", ["neuralns", "HGS", "in-a-row"])
+    most = sum(2 * float(unknown.legs([0], [customer])[0]) for customer in range(1, 22))
+    assert found.gaps["E-n22-k4"] == {
+        "neuralns": 0.0,
+        "HGS": pytest.approx(100 * (most / savings(unknown).cost - 1)),
+        "in-a-row": float("inf"),
+    }
 
 
 def test_solvers_that_cannot_be_told_of_windows_are_left_out_by_name(

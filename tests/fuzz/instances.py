@@ -182,9 +182,9 @@ def _add_times(drawn: Drawn, shipped: set[int]) -> bool:
                 data["openings"] = openings
     if likely(0.4):
         data["service"] = [drawn.of_unit(0, 15) if node in everyone else 0 for node in range(drawn.nodes)]
-    if likely(0.15) and not shipped:
-        most = int(drawn.rng.choice([60, 150]))
-        data["release"] = [drawn.of_unit(0, most) if node in everyone else 0 for node in range(drawn.nodes)]
+    if likely(0.15):
+        most, released = int(drawn.rng.choice([60, 150])), set(everyone) - shipped
+        data["release"] = [drawn.of_unit(0, most) if node in released else 0 for node in range(drawn.nodes)]
     return several
 
 

@@ -30,7 +30,7 @@ SQUARE: dict[str, Any] = {
 }
 """Three customers on a square with sides of 4 and 3, and a second depot beside it."""
 KNOWN = json.loads((Path(__file__).parent / "known.json").read_text(encoding="utf-8"))
-MOST_KNOWN = 24
+MOST_KNOWN = 8
 """How many cases may be known; the number only falls."""
 
 

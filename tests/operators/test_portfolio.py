@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from helpers import plane
-from neuralns import InputError, MaxIterations, Portfolio, make_portfolio, portfolio_named, solve
+from neuralns import (
+    Group,
+    InputError,
+    Instance,
+    MaxIterations,
+    Portfolio,
+    Shipment,
+    VehicleType,
+    make_portfolio,
+    portfolio_named,
+    solve,
+)
 from neuralns.compiled.calls import MOST_PARAMETERS
 from neuralns.operators.contract import FINE, apply_destroy
-from neuralns.operators.portfolio import PAPER_DESTROYS, portfolio_names
+from neuralns.operators.portfolio import PAPER_DESTROYS, default_for, fullness, portfolio_names, strongest_for
 from neuralns.operators.registry import Operator, operator, operators
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import new_state
@@ -132,7 +145,7 @@ def test_improve_operators_are_no_actions_but_have_names() -> None:
     assert tables.improve_counts.tolist() == [2, 1]
     assert tables.improve_parameters[:, :2].tolist() == [[10.0, 3.0], [4.0, 0.0]]
     with_improves = [name for name in portfolio_names() if portfolio_named(name).improves]
-    assert with_improves == ["plain", "large", "long", "wide"]
+    assert with_improves == ["plain", "large", "long", "tight", "wide"]
 
 
 def test_too_many_improve_operators_are_refused() -> None:
@@ -166,3 +179,29 @@ def test_all_operators_there_are_form_one_portfolio() -> None:
     result = solve("E-n22-k4", MaxIterations(3000), portfolio=make_portfolio("all", built_in))
     assert result.feasible
     assert all(use.used > 0 for use in result.operators)
+
+
+def _fleet(available: int | None, **values: Any) -> Instance:
+    """Four stops with windows that need 8 of what each vehicle carries 5 of."""
+    changes: dict[str, Any] = {"deliveries": [0, 2, 2, 2, 2], "fleet": [VehicleType(5, available)]}
+    return Instance(
+        "fleet", None, coordinates=[(0, 0), (1, 1), (2, 1), (3, 1), (4, 1)], windows=[[0, 99]] * 5, **changes | values
+    )
+
+
+def test_how_full_vehicles_are_is_told_by_what_they_are_fullest_of() -> None:
+    assert fullness(_fleet(2)) == 8 / 10
+    assert fullness(_fleet(None)) == 0.0
+    assert fullness(_fleet(2, pickups=[0, 5, 4, 0, 0])) == 9 / 10
+    two = [VehicleType([5, 9], 2), VehicleType([1, 1], 2), VehicleType([np.inf, 1], 0)]
+    amounts = [[0, 0], [2, 9], [2, 1], [2, 0], [2, 0]]
+    assert fullness(_fleet(2, deliveries=amounts, fleet=two)) == 8 / 12
+    assert fullness(_fleet(2, deliveries=[0] * 5)) == 0.0
+    assert fullness(_fleet(2, deliveries=[0, 0, 0, 2, 2], shipments=[Shipment(1, 2, 2)])) == 0.0
+    assert fullness(_fleet(2, groups=[Group([1, 2])])) == 0.0
+
+
+def test_full_vehicles_have_a_portfolio_of_their_own() -> None:
+    assert [default_for(_fleet(count)) for count in (2, 3, None)] == ["tight", "windows", "windows"]
+    assert [strongest_for(_fleet(count)) for count in (2, 3, None)] == ["windows"] * 3
+    assert solve(_fleet(2), MaxIterations(50)).best.broken_rules() == []

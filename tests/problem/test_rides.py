@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from neuralns import Instance, Model, Shipment, Solution, VehicleType, write_instance
 from neuralns.errors import InputError
 from neuralns.experiments.peers import cannot_be_told
-from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.source import read_instance
 from neuralns.problem.route_cost import overtime
 from neuralns.problem.variant import in_words
 
@@ -192,14 +192,14 @@ def test_a_longest_ride_is_a_time(longest: Any, sentence: str) -> None:
     ],
 )
 def test_what_longest_rides_do_not_go_with_is_refused(rules: dict[str, Any], with_what: str) -> None:
-    sentence = f"line: longest rides of shipments together with {with_what} are not supported."
+    sentence = f"line: longest rides of shipments do not go with {with_what}: "
     with pytest.raises(InputError, match=sentence):
         line(12, **rules)
     assert line(None, **rules).shipments == (Shipment(1, 2, 1),)
 
 
 def test_an_objective_of_durations_is_refused() -> None:
-    with pytest.raises(InputError, match="longest rides of shipments together with costs"):
+    with pytest.raises(InputError, match="longest rides of shipments do not go with costs"):
         line(12).with_objective("duration")
 
 

@@ -33,6 +33,7 @@ from neuralns.routes.evaluate import (
     insertion,
     is_on_time,
     join,
+    least_to_come,
     may_fit,
     prepare,
     random_position,
@@ -45,6 +46,7 @@ from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import FIELDS
 from neuralns.routes.transfer import State, copy_routes, new_state, solution_of
 from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST_TYPE
+from prices import at_prices
 
 SIZINGS = CHEAPEST, AS_THEY_ARE, LARGEST_TYPE
 
@@ -517,12 +519,16 @@ def test_a_stop_that_is_late_may_be_in_time_by_a_detour() -> None:
     assert best_insertion(state, 2, slot) == (-48.0, 1)
 
 
-@settings(deadline=None, max_examples=200)
-@given(general_instances(most=12), st.integers(0, 1000))
-def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(instance: Instance, seed: int) -> None:
-    """Whatever is inserted, and whichever vehicles routes get: see `hopeless`."""
+@settings(deadline=None, max_examples=300)
+@given(general_instances(most=12), st.integers(0, 1000), st.booleans())
+def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(
+    instance: Instance, seed: int, at_a_price: bool
+) -> None:
+    """Whatever is inserted, and whichever vehicles routes get, with prices of violations as well: see `hopeless`."""
+    assume(not (at_a_price and (instance.shipments or instance.openings)))
     rng = np.random.default_rng(seed)
-    state = new_state(instance, seed, solution=some_general_routes(instance, seed))
+    solution = some_general_routes(instance, seed)
+    state = at_prices(solution, seed) if at_a_price else new_state(instance, seed, solution=solution)
     assume(np.isfinite(state.slack))
     checkpoint(state)
     for customer in range(1, instance.customers + 1):
@@ -531,7 +537,7 @@ def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(insta
     prepare(state)
     bounds = []
     for request in rng.permutation(state.removed[: state.n_removed]).tolist():
-        bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
+        bounds.append(least_to_come(state))
         found = [(*best_insertion(state, request, slot), slot) for slot in state.active[: state.n_active].tolist()]
         cost, place, slot = min(found, default=(np.inf, 0, 0))
         opening, vehicle = best_opening(state, request)
@@ -539,7 +545,7 @@ def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(insta
             insert(state, request, open_route(state, vehicle), 0)
         elif cost < np.inf:
             insert(state, request, slot, place)
-    bounds.append(state.cost - state.slack * state.n_removed - state.total_savings)
+    bounds.append(least_to_come(state))
     reassign_vehicles(state)
     assert all(bound <= state.cost + 1e-6 * max(1.0, abs(state.cost)) for bound in bounds)
     used = [slot for slot in state.active[: state.n_active].tolist() if state.size[slot] > 0]

@@ -146,8 +146,8 @@ def test_what_an_instance_gives_never_changes() -> None:
     single = {field.name for field in FIELDS if field.per == "instance" and not isinstance(field.type, types.Array)}
     others = {
         "customers", "capacity", "vehicle_cost", "rounding", "unit", "profile", "vehicles", "slack", "unserved_cost",
-        "noise", "horizon", "detour", "lookup", "optional", "lost", "nowhere", "goods", "n_classes", "priced",
-        "by_distance", "retypes", "same_hours", "scarce",
+        "noise", "horizon", "detour", "shortcut", "lookup", "optional", "lost", "nowhere", "goods", "n_classes",
+        "priced", "by_distance", "retypes", "same_hours", "scarce",
     }  # fmt: skip
     assert single == others | set(FACTS)
     assert single < state_type.constants

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -132,6 +134,27 @@ def test_rules_have_prices_where_vehicles_are_scarce_and_there_is_time() -> None
         replace(setup, acceptance=HillClimbing()),
     ):
         assert first_prices(other).first == HARD.first
+
+
+def test_prices_rise_within_a_cycle_and_levels_change_behind_it() -> None:
+    prices = penalties.SCARCE
+    search = Search(_setup(_day(), MaxIterations(40_000)), np.random.SeedSequence(3), 0.0)
+    after = {}
+    while search.iteration < 40_000:
+        # Segments end early where a search goes back to the best routes.
+        search.advance(prices.step - search.iteration % prices.step)
+        after[search.iteration // prices.step] = search._state.load_price
+    seen = [after[number] for number in range(1, 401)]
+    # The first cycle has one renewal less.
+    cycles = [seen[begin : begin + prices.cycle] for begin in range(prices.cycle - 1, len(seen), prices.cycle)][:-1]
+    levels = []
+    for cycle in cycles:
+        assert cycle == sorted(cycle)
+        assert cycle[-1] / cycle[0] == pytest.approx(prices.swing ** (2 - 2 / prices.cycle))
+        levels.append(math.sqrt(cycle[0] * cycle[-1]))
+    factors = [max(one, two) / min(one, two) for one, two in pairwise(levels)]
+    assert all(prices.last_change < factor <= prices.change for factor in factors)
+    assert factors == sorted(factors, reverse=True)
 
 
 def test_rules_are_broken_on_the_way_but_never_by_the_best() -> None:

@@ -66,7 +66,7 @@ def peers(
 
     Solvers that cannot be told all that an instance has, such as time windows, are left out by name. The best known
     cost is that of the solution beside a file (X.sol beside X.vrp), or stated in best_known.csv in its folder, with the
-    columns instance, vehicles and cost.
+    columns instance, vehicles and cost. Without one, the cheapest of these runs stands in its place.
 
     Examples:
 
@@ -77,6 +77,8 @@ def peers(
         neuralns bench peers solomon/*.txt --objective vehicles
 
         neuralns bench peers hfvrp mdvrptw --solvers neuralns,PyVRP --output fleets.csv
+
+        neuralns bench peers yesterday/*.json --solvers neuralns,PyVRP
     """
     from neuralns.experiments.peer_comparison import compare_peers
     from neuralns.plot import check_plot_path, save
@@ -105,6 +107,8 @@ def peers(
     # No figure is cut off where the terminal is narrow.
     printer.width = max(printer.width, 160)
     what = "mean gap to the best known cost in %" if objective == "distance" else "mean number of vehicles, and cost"
+    if objective == "distance" and any(instance.best_known is None for instance in problems):
+        what += " (to the cheapest run where none is known)"
     roundings = ", ".join(sorted({instance.rounding for instance in problems}))
     printer.print(f"{what}, {time:g} s on one core, {seeds} seeds, rounding {roundings}", soft_wrap=True)
     printer.print(_peer_table(found))

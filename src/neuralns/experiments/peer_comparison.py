@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from neuralns.errors import InputError, how_to_install
@@ -33,7 +34,8 @@ class PeerComparison:
         Of each instance.
     gaps, means
         Gap to the best known cost in per cent: the mean over seeds of each solver on each instance, and of each solver
-        over all instances. NaN with the objective ``vehicles``.
+        over all instances. Where none is known it is the gap to the cheapest of these runs. NaN with the objective
+        ``vehicles``.
     vehicles, costs
         Means over seeds of each solver on each instance.
     known
@@ -145,6 +147,7 @@ def compare_peers(
         notify,
         objective,
     )
+    runs = _with_gaps(runs)
     gaps, customers = mean_gaps(runs), {run.instance: run.customers for run in runs}
     means = {solver: sum(each[solver] for each in gaps.values()) / len(gaps) for solver in chosen}
     names = sorted(gaps, key=lambda name: (customers[name], name))
@@ -155,10 +158,23 @@ def compare_peers(
     )
 
 
+def _with_gaps(runs: Sequence[SolverRun]) -> list[SolverRun]:
+    """Return runs with gaps to the cheapest of them, by instance, where no best known cost gave them one."""
+    least: dict[str, float] = {}
+    for run in runs:
+        least[run.instance] = min(run.cost, least.get(run.instance, math.inf))
+    return [
+        replace(run, gap=100.0 * (run.cost / least[run.instance] - 1.0))
+        if run.feasible and run.objective == "distance" and math.isnan(run.gap) and least[run.instance] > 0
+        else run
+        for run in runs
+    ]
+
+
 def _expect_comparable(instance: Instance, objective: str) -> None:
     """Refuse an instance that gives nothing to compare, or that no solver can do whole."""
-    if objective == "distance" and (instance.best_known is None or instance.best_known <= 0):
-        raise InputError(f"{instance.name}: no best known cost to compare with (a .sol file beside it gives one).")
+    if objective == "distance" and instance.best_known is not None and instance.best_known <= 0:
+        raise InputError(f"{instance.name}: its best known cost {instance.best_known:g} leaves no gaps.")
     dearest = max(vehicle_type.fixed_cost for vehicle_type in instance.types)
     if objective == "vehicles" and dearest > 0:
         raise InputError(f"{instance.name}: fewest vehicles leave nothing for its vehicle cost {dearest:g} to decide.")

@@ -7,13 +7,12 @@ import numpy as np
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.failures import catching
 from neuralns.errors import OperatorError
-from neuralns.operators.pair import finish_repair
+from neuralns.operators.pair import finish_repair, keep
 from neuralns.operators.repair.greedy import FARTHEST, insert_in_order
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.bounds import charged_cost
-from neuralns.routes.edits import bank_removed
-from neuralns.routes.evaluate import penalty
+from neuralns.routes.edits import take_all_from_bank
 from neuralns.routes.transfer import load_solution, new_state, solution_of
 from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST_TYPE
 
@@ -42,18 +41,11 @@ def build(instance: Instance) -> Solution:
 @compiled
 def _insert_everybody(state):
     """Insert all customers of the bank one by one where they cost least, the farthest first; the rest stays there."""
-    for index in range(state.n_bank):
-        customer = state.bank[index]
-        state.cost -= penalty(state, customer)
-        state.list_index[customer] = state.n_removed
-        state.removed[state.n_removed] = customer
-        state.n_removed += 1
-    state.present += state.n_bank
-    state.n_taken = state.n_bank
+    take_all_from_bank(state)
     state.status.threshold = np.inf
     # Served with others, customers pay who would not pay for a route of their own.
     state.serve_all = 1
     insert_in_order(state, FARTHEST, 0.0, 0)
     finish_repair(state)
     state.serve_all = 0
-    bank_removed(state)
+    keep(state)

@@ -173,6 +173,8 @@ WINDOWS = (
     "string", "string:longest=20", "string:longest=40", "string:longest=20:keep=0.01", "string:longest=5:keep=0.01",
     "blinks", "blinks:rate=0.05:near=40",
 )  # fmt: skip
+# Where vehicles are few, routes that break rules for a while are mended.
+TIGHT = (*WINDOWS, "unload", "2-opt-star:share=0.2", "swap-star:share=0.2")
 # For controllers: short and long strings, whole and split; near and full repairs; improving in a share of the steps.
 WIDE = (
     *WINDOWS, "shaw", "random-route", "regret-2", "2-opt-star:share=0.1", "or-opt:share=0.1",
@@ -185,6 +187,7 @@ _NAMED = {
     "large": LARGE,
     "long": LONG,
     "windows": WINDOWS,
+    "tight": TIGHT,
     "wide": WIDE,
 }
 
@@ -213,8 +216,31 @@ def portfolio_named(name: str) -> Portfolio:
     )
 
 
+FULL = 0.75
+"""Vehicles are few where they are full to this share with all that is to be carried."""
+
+
+def default_for(instance: Instance) -> str:
+    """Return the name of the portfolio that a search has if neither it nor a selector that brings one was chosen."""
+    found = strongest_for(instance)
+    return "tight" if found == "windows" and fullness(instance) >= FULL else found
+
+
+def fullness(instance: Instance) -> float:
+    """Return how full all vehicles together are with all that is to be delivered or picked up; 0 if they may be many.
+
+    It is that of the goods of which they are fullest. Shipments and groups do not tell.
+    """
+    if instance.shipments or instance.groups or any(each.available is None for each in instance.types):
+        return 0.0
+    used = [np.asarray(each.capacity) * float(each.available) for each in instance.types if each.available]
+    room = np.sum(used, axis=0) if used else np.zeros(instance.dimensions)
+    amounts = np.max([np.abs(part[1 : instance.customers + 1]).sum(axis=0) for part in instance.amounts], axis=0)
+    return float(np.max(np.divide(amounts, room, out=np.zeros(len(room)), where=room > 0)))
+
+
 def strongest_for(instance: Instance) -> str:
-    """Return the name of the portfolio that is best for an instance (docs/benchmarks.md)."""
+    """Return the name of the portfolio that is best for an instance, however full its vehicles (docs/benchmarks.md)."""
     if instance.timed or instance.general:
         return "windows"
     full = math.ceil(float(instance.demands.sum()) / (load_limit(instance) or math.inf))

@@ -254,7 +254,7 @@ def _load_installed() -> None:
 
 BUILT_IN = (
     "destroy.greedy", "repair.greedy", "repair.random", "destroy.random", "destroy.related", "destroy.strings",
-    "improve.relocate", "improve.swap", "improve.two_opt",
+    "improve.relocate", "improve.swap", "improve.two_opt", "improve.unload",
 )  # fmt: skip
 """Modules that register operators when they are imported; `operators` lists in this order."""
 

@@ -40,6 +40,7 @@ from neuralns.routes.evaluate import (
     may_run_out,
     may_take,
     off_opening,
+    opens_eagerly,
     other_end,
     penalty,
     random_position,
@@ -50,7 +51,19 @@ from neuralns.routes.evaluate import (
     worth,
 )
 from neuralns.routes.history import seen_cost
-from neuralns.routes.moves import arriving, leaving, leg, may_cross, try_cross, try_move, try_swap, try_tails, try_turn
+from neuralns.routes.moves import (
+    arriving,
+    is_overloaded,
+    leaving,
+    leg,
+    may_cross,
+    relief,
+    try_cross,
+    try_move,
+    try_swap,
+    try_tails,
+    try_turn,
+)
 
 __all__ = [
     "Dial",
@@ -74,6 +87,7 @@ __all__ = [
     "insert",
     "insert_row",
     "insertion",
+    "is_overloaded",
     "is_wanted",
     "join",
     "least_need",
@@ -88,6 +102,7 @@ __all__ = [
     "new_visit",
     "off_opening",
     "open_route",
+    "opens_eagerly",
     "other_end",
     "penalty",
     "randint",
@@ -96,6 +111,7 @@ __all__ = [
     "random_rank",
     "random_route",
     "random_routed",
+    "relief",
     "removal",
     "remove",
     "remove_by_rank",

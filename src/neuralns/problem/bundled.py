@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from neuralns.errors import InputError
-from neuralns.problem.formats.detect import is_own_solution, read_instance, read_solution
+from neuralns.problem.formats.detect import is_own_solution, read_solution
 from neuralns.problem.formats.own_json import instance_from_json
-from neuralns.problem.formats.source import Source, read_source
+from neuralns.problem.formats.source import Source, read_instance, read_source
 from neuralns.problem.formats.text import parts_ignored
 from neuralns.problem.instance import Instance
 

@@ -169,19 +169,29 @@ def check_parts(instance: Instance) -> None:
         for node in np.flatnonzero(both)[:1]:
             refuse(f"customer {instance.label(node)} has a delivery and a pickup, which backhauls rule out.")
         if instance.shipments:
-            refuse("backhauls together with shipments are not supported.")
+            refuse("backhauls do not go with shipments, whose pickups come before their deliveries.")
     if instance.openings:
         if any(
             vehicle_type.duration_cost > 0 or vehicle_type.max_duration is not None for vehicle_type in instance.types
         ):
-            refuse("several windows together with costs or limits of durations are not supported.")
+            refuse(
+                "several windows do not go with costs or limits of durations: the least duration depends on the "
+                "windows that stops get."
+            )
         if instance.route_costs:
-            refuse("several windows together with route costs are not supported.")
+            refuse(
+                "several windows do not go with route costs: the least duration depends on the windows that stops get."
+            )
         if any(node in instance.openings for node in depots):
-            refuse("several windows of a depot are not supported.")
+            refuse("a depot has several windows; give each shift a vehicle type of its own.")
     if instance.release is not None:
-        if instance.shipments:
-            refuse("release times together with shipments are not supported.")
+        for each in instance.shipments or ():
+            for node in (each.pickup, each.delivery):
+                if instance.release[node] > 0:
+                    refuse(
+                        f"customer {instance.label(node)} is part of a shipment and has a release time, but only goods "
+                        "from a depot are released; give its pickup a window."
+                    )
         if any(instance.release[node] > 0 for node in depots):
             refuse("a depot has a release time, but only customers do.")
 
@@ -222,11 +232,14 @@ def _check_rides(instance: Instance, refuse: Any) -> None:
     if not instance.longest_rides:
         return
     if instance.openings:
-        refuse("longest rides of shipments together with several windows are not supported.")
+        refuse("longest rides of shipments do not go with several windows: both choose when stops are served.")
     if any(vehicle_type.duration_cost > 0 or vehicle_type.max_duration is not None for vehicle_type in instance.types):
-        refuse("longest rides of shipments together with costs or limits of durations are not supported.")
+        refuse(
+            "longest rides of shipments do not go with costs or limits of durations: shorter rides can make longer "
+            "routes."
+        )
     if instance.route_costs:
-        refuse("longest rides of shipments together with route costs are not supported.")
+        refuse("longest rides of shipments do not go with route costs: shorter rides can make longer routes.")
 
 
 def _check_groups(instance: Instance, refuse: Any) -> None:
@@ -242,5 +255,7 @@ def _check_groups(instance: Instance, refuse: Any) -> None:
             if node in seen:
                 refuse(f"customer {instance.label(node)} is in two groups, or in one twice.")
             if node in shipped:
-                refuse(f"{what} has customer {instance.label(node)} of a shipment, which is not supported.")
+                refuse(
+                    f"{what} has customer {instance.label(node)} of a shipment, but groups choose between single stops."
+                )
             seen[node] = number

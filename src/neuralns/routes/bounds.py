@@ -102,13 +102,13 @@ def most_saved(instance: Instance, times: bool = False) -> float:
     return known[own]
 
 
-def most_time_saved(instance: Instance) -> float:
-    """Return by how much the way by another node can be quicker than the direct one, by any profile."""
-    found, nodes = most_saved(instance, times=True), len(instance.demands)
+def most_saved_by(instance: Instance, times: bool = False) -> float:
+    """Return by how much the way by another node can be shorter or quicker than the direct one, by any profile."""
+    found, nodes = most_saved(instance, times), len(instance.demands)
     for profile in range(1, 1 + len(instance.profiles or ())):
         if nodes > TRIANGLES:
             return float("inf")
-        found = max(found, triangle_excess(instance.table(profile, times=True)))
+        found = max(found, triangle_excess(instance.table(profile, times=times)))
     return found
 
 

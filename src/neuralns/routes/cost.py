@@ -54,6 +54,13 @@ def saved_at_most(state, vehicle):
 
     Nobody who comes on a route makes it shorter in time, but for what detours save.
     """
+    if state.limited != 0 and state.distance_price < np.inf and state.shortcut > 0.0:
+        return _by_detours(state, vehicle) + state.distance_price * state.shortcut
+    return _by_detours(state, vehicle)
+
+
+@inlined
+def _by_detours(state, vehicle):
     if state.measured == 0 and (state.timed == 0 or state.late_price == np.inf):
         return 0.0
     if state.owned != 0:
@@ -141,6 +148,8 @@ def renew(state, slot):
     vehicle = length.vehicle_of(state, slot)
     load.begin(state, slot)
     lateness = over = 0.0
+    if state.releases != 0:
+        state.route_release[slot] = time.release_of(state, slot)
     if (state.mixed != 0 or state.timed != 0) and state.size[slot] > 0:
         if state.late_price < np.inf:
             lateness, over = _renew_stops(state, slot, vehicle, True)
@@ -174,11 +183,9 @@ def _renew_stops(state, slot, vehicle, soft):
     takes too long. ``soft`` says, as a constant, whether lateness has a price.
     """
     rows, none = length.rows_of(state, vehicle), np.uint32(0)
-    if state.releases != 0:
-        state.route_release[slot] = time.release_of(state, slot)
     release = state.route_release[slot]
     begin, travel = time.leaves(state, vehicle, release), 0.0
-    departure, lateness = begin, max(0.0, begin - state.shift_leaves[vehicle])
+    departure, lateness = begin, time.departs_late(state, vehicle, begin)
     stretch = duration.departing(state, vehicle, release)
     last, node, before = none, state.first[slot], length.start_of(state, vehicle, none)
     while node != 0:
@@ -193,8 +200,8 @@ def _renew_stops(state, slot, vehicle, soft):
     over = duration.finish(state, slot, vehicle, rows, last, stretch) if state.measured != 0 else 0.0
     end = length.end_of(state, vehicle, none)
     if soft and state.timed != 0:
-        lateness += max(0.0, departure + length.time(state, rows, last, end) - state.shift_closes[vehicle])
-    latest, behind, stretch = state.shift_closes[vehicle], 0.0, duration.returning(state, vehicle)
+        lateness += time.returns_late(state, vehicle, departure + length.time(state, rows, last, end))
+    latest, behind, stretch = time.latest_at(state, vehicle, none), 0.0, duration.returning(state, vehicle)
     node, next_node, after = last, end, none
     while node != 0:
         if state.timed != 0:

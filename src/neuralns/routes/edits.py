@@ -4,9 +4,10 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint, random
-from neuralns.routes.evaluate import count_changed, missing_groups, penalty, put_on, take_off
+from neuralns.routes.evaluate import count_changed, penalty, put_on, take_off
 from neuralns.routes.journal import checkpoint, restore
 from neuralns.routes.removal_list import add_to_list
+from neuralns.routes.rules import groups
 
 MOST_TAKEN = 50
 """The most customers of the bank that a repair tries at a time."""
@@ -181,11 +182,21 @@ def _take(state, index):
 
 
 @compiled
+def take_all_from_bank(state):
+    """Put everybody in the bank on the removal list."""
+    for index in range(state.n_bank):
+        state.cost -= penalty(state, state.bank[index])
+        add_to_list(state, state.bank[index])
+    state.present += state.n_bank
+    state.n_taken = state.n_bank
+
+
+@compiled
 def charge_for_removed(state):
     """Add to the cost what it costs to leave those on the removal list where they are."""
     for index in range(state.n_removed):
         state.cost += penalty(state, state.removed[index])
-    missing = missing_groups(state)
+    missing = groups.missing(state)
     if missing > 0:
         state.cost += missing * state.unserved_cost
 
@@ -204,7 +215,7 @@ def bank_removed(state):
     state.n_removed = 0
     state.n_taken = 0
     state.forced = 0
-    state.groups_missing = missing_groups(state)
+    state.groups_missing = groups.missing(state)
 
 
 @compiled

@@ -14,6 +14,7 @@ them (see `questions`).
 `renew_best`               the cheapest position after somebody else was inserted into the route
 `random_position`             any position on a route
 `best_opening`             the cost of a route of its own, and the vehicle for it
+`opens_eagerly`            whether a repair opens a route for its first customer, by chance
 `may_run_out`              whether there may be too few vehicles for another route
 `removal`                  what taking a customer off its route saves
 `may_fit`                  quick filter: False if a customer fits nowhere on a route
@@ -36,10 +37,10 @@ them (see `questions`).
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
+from neuralns.compiled.random import random
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import duration, length, stops
+from neuralns.routes.rules import duration, groups, length, load, stops
 from neuralns.routes.rules.length import rows_of, start_of, vehicle_of
-from neuralns.routes.rules.load import lacks_room
 
 PLAIN = 0
 """Value of ``State.profile`` (of rules, see `answers`) where nothing but load and length counts."""
@@ -93,7 +94,7 @@ def best_insertion(state, customer, slot, bound=np.inf, blink=0.0):
     c_pi + c_is − c_ps for customer i between p and s. Infinite if no position costs less than ``bound``. A position
     that is better than the best one so far is overlooked with probability ``blink``.
     """
-    if lacks_room(state, slot, customer):
+    if load.lacks_room(state, slot, customer):
         return np.inf, np.int64(0)
     cost = _best_on_route(state.questions[_BEST_ON_ROUTE], (state, customer, slot, bound, blink))
     return cost, state.found_position
@@ -167,7 +168,7 @@ def removal(state, customer):
 def join(state, tail, head):
     """Return the length of the route that follows one up to ``tail`` and goes on with another from ``head``.
 
-    0 stands for the depot: nothing before, or nothing after. Infinite if such a route is not feasible.
+    0 stands for the depot: nothing before, or nothing after. Infinite if such a route breaks a hard rule.
     """
     return _join(state.questions[_JOIN], (state, tail, head))
 
@@ -251,17 +252,13 @@ def least_need(state):
 @compiled
 def may_take(state, slot, least):
     """Return False if a route can take nobody who needs at least so much; True promises nothing."""
-    if state.varied == 0 or state.mixed != 0 or state.backhauls != 0:
-        return state.load[slot] + least <= state.largest_load
-    return state.load[slot] + least <= state.soft_capacity[vehicle_of(state, slot), 0]
+    return load.may_take(state, slot, vehicle_of(state, slot), least)
 
 
 @compiled
 def carries_too_much(state, slot):
     """Return whether the customers of a route need more than a vehicle carries; where that has a price, none do."""
-    if state.simple_load == 0 or state.load_price < np.inf:
-        return False
-    return state.load[slot] > state.soft_capacity[vehicle_of(state, slot), 0]
+    return load.is_too_much(state, slot, vehicle_of(state, slot))
 
 
 @compiled
@@ -269,19 +266,19 @@ def total_violations(state):
     """Return by how much all routes together break each rule that may have a price: load, time, duration, distance,
     stops.
     """
-    load = lateness = longer = farther = more = 0.0
+    overload = lateness = longer = farther = more = 0.0
     for index in range(state.n_active):
         slot = state.active[index]
         if state.size[slot] > 0:
             renew(state, slot)
             vehicle = vehicle_of(state, slot)
-            load += state.excess[slot]
+            overload += state.excess[slot]
             lateness += state.lateness[slot]
             if state.measured != 0:
                 longer += duration.violation(state, state.duration[slot], vehicle)
             farther += length.violation(state, state.length[slot], vehicle)
             more += stops.violation(state, state.size[slot], vehicle)
-    return load, lateness, longer, farther, more
+    return overload, lateness, longer, farther, more
 
 
 @compiled
@@ -326,25 +323,13 @@ def worth(state, customer):
     if state.serve_all != 0 or customer == state.forced:
         return np.inf
     found = penalty(state, customer)
-    if state.grouped != 0 and state.group[customer] >= 0 and state.group_required[state.group[customer]] != 0:
-        return found + state.unserved_cost if state.group_count[state.group[customer]] == 0 else found
-    return found
+    return found + state.unserved_cost if groups.is_owed(state, customer) else found
 
 
 @compiled
 def is_wanted(state, customer):
     """Return False if somebody else of a customer's group is served already."""
-    return state.grouped == 0 or state.group[customer] < 0 or state.group_count[state.group[customer]] == 0
-
-
-@compiled
-def missing_groups(state):
-    """Return how many required groups have nobody on a route."""
-    count = 0
-    for group in range(len(state.group_count)):
-        if state.group_required[group] != 0 and state.group_count[group] == 0:
-            count += 1
-    return count
+    return not groups.is_served(state, customer)
 
 
 @compiled
@@ -421,24 +406,34 @@ def off_opening(state, customer):
 
 
 @compiled
+def least_to_come(state):
+    """Return the least that the routes can cost once all removed customers are inserted, wherever they go.
+
+    Where the triangle inequality holds, insertions never lower the cost; rounded distances break it by so little that
+    it can be said how much. Other vehicles may save some more.
+    """
+    slack = state.slack
+    if state.late_price < np.inf and state.detour > 0.0:
+        slack += state.late_price * state.detour
+    if state.duration_price < np.inf and state.detour > 0.0:
+        slack += state.duration_price * state.detour
+    if state.distance_price < np.inf and state.shortcut > 0.0:
+        slack += state.distance_price * state.shortcut
+    return state.cost - slack * state.n_removed - state.total_savings
+
+
+@compiled
 def hopeless(state):
     """Return whether the routes cost so much that no insertion of those still removed can lead to acceptance.
 
-    Where the triangle inequality holds, insertions never lower the cost; rounded distances break it by so little that
-    it can be said how much. Other vehicles may save some more. Routes that cost less than a selector's reach are never
-    hopeless.
+    Routes that cost less than a selector's reach are never hopeless.
     """
-    status, slack = state.status, state.slack
-    if state.soft != 0 and state.detour > 0.0:
-        if state.late_price < np.inf:
-            slack += state.late_price * state.detour
-        if state.duration_price < np.inf:
-            slack += state.duration_price * state.detour
+    status = state.status
     limit = max(status.threshold, status.finish_below)
     if state.soft != 0:
         # It may be the best feasible solution although it costs more than the current one, which breaks rules.
         limit = max(limit, status.best)
-    return state.cost - slack * state.n_removed - state.total_savings > limit
+    return least_to_come(state) > limit
 
 
 @compiled
@@ -456,6 +451,20 @@ def renew_best(state, customer, slot, inserted, known, position):
     """Return the least cost and the position of a customer on a route, known before another one was inserted there."""
     cost = _best_still(state.questions[_BEST_STILL], (state, customer, slot, inserted, known, position))
     return cost, state.found_position
+
+
+EAGER_SHARE = 0.05
+"""Share of the repairs that open a route for their first customer."""
+
+
+@inlined
+def opens_eagerly(state):
+    """Return whether a repair opens a route for its first customer whatever that costs: drawn, where customers are
+    optional or vehicles differ.
+
+    A customer alone hardly ever pays for a route that several would pay for.
+    """
+    return (state.optional != 0 or state.varied != 0) and random(state) < EAGER_SHARE
 
 
 @compiled

@@ -20,9 +20,9 @@ from neuralns.routes.cost import (
     saved_at_most,
 )
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import backhauls, duration, length, load, skills, stops, time
+from neuralns.routes.rules import backhauls, duration, groups, length, load, skills, stock, stops, time
 from neuralns.routes.rules.length import end_of, leg, leg_to, rows_of, start_of, time_to, vehicle_of
-from neuralns.routes.vehicles import CHEAPEST, is_free, stock_left
+from neuralns.routes.vehicles import CHEAPEST, is_free
 
 _BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
 _BEST_OF_SHIPMENT, _best_of_shipment = ask("best_of_shipment")
@@ -39,16 +39,12 @@ def may_fit(state, customer, slot):
     vehicle = vehicle_of(state, slot)
     if not load.has_room(state, slot, customer, vehicle) or not skills.may_serve(state, vehicle, customer):
         return False
-    if state.limited != 0 and state.stops_price == np.inf and state.size[slot] >= state.most_stops[vehicle]:
+    if not stops.has_room(state, slot, vehicle, 1) or groups.is_served(state, customer):
         return False
-    if state.grouped != 0 and state.group[customer] >= 0 and state.group_count[state.group[customer]] > 0:
+    other = state.partner[customer] if state.shipments != 0 else np.uint32(0)
+    if other != 0 and not (skills.may_serve(state, vehicle, other) and stops.has_room(state, slot, vehicle, 2)):
         return False
-    if state.shipments != 0 and state.partner[customer] != 0:
-        if not skills.may_serve(state, vehicle, state.partner[customer]):
-            return False
-        if state.limited != 0 and state.size[slot] + 2 > state.most_stops[vehicle]:
-            return False
-    return state.has_depots == 0 or stock_left(state, vehicle, customer)
+    return state.has_depots == 0 or stock.has_left(state, vehicle, customer)
 
 
 @inlined
@@ -90,9 +86,10 @@ def at_any_position(state, customer, slot, vehicle):
     """Return what one more customer costs on a route wherever it stands: load at both ends, stops."""
     cost = 0.0
     if state.load_price < np.inf and state.mixed == 0:
+        own = vehicle_of(state, slot)
         more = load.violation_with(state, slot, customer, vehicle)
-        if more > 0.0:
-            cost += state.load_price * (more - load.violation_at_ends(state, slot, vehicle))
+        if more > 0.0 or vehicle != own:
+            cost += state.load_price * (more - load.violation_at_ends(state, slot, own))
     if state.limited != 0:
         more = stops.violation(state, state.size[slot] + 1, vehicle)
         if more > 0.0:
@@ -122,26 +119,18 @@ def beyond_distance(state, customer, slot, vehicle, rows, before, here, longer, 
             cost += state.distance_price * (over - length.violation(state, state.length[slot], vehicle))
     if state.timed != 0:
         if hard:
-            if arrival > state.latest[customer]:
-                return np.inf
-            gone = time.start_of_service(state, customer, arrival) + state.service[customer] + travel
-            if gone > time.latest_at(state, vehicle, here):
+            if not time.fits_between(state, vehicle, customer, arrival, travel, here):
                 return np.inf
         else:
-            gone, lateness = time.departure(state, customer, arrival)
-            lateness += max(0.0, gone + travel - time.latest_at(state, vehicle, here))
-            if before != 0:
-                lateness += state.head_lateness[before]
-            if here != 0:
-                lateness += state.tail_lateness[here]
+            lateness = time.violation_between(state, slot, vehicle, customer, arrival, travel, before, here)
             cost += state.late_price * (lateness - state.lateness[slot])
     if state.backhauls != 0 and not backhauls.fits_between(state, customer, before, here):
         return np.inf
     if state.mixed != 0:
         over = load.violation_between(state, slot, customer, vehicle, before)
-        if over > 0.0:
-            if state.load_price == np.inf:
-                return np.inf
+        if over > 0.0 and state.load_price == np.inf:
+            return np.inf
+        if over > 0.0 or (state.load_price < np.inf and state.excess[slot] > 0.0):
             cost += state.load_price * (over - state.excess[slot])
     if state.measured != 0:
         cost += _by_duration(state, customer, slot, vehicle, rows, before, here, longer, head)
@@ -174,12 +163,6 @@ def _by_duration(state, customer, slot, vehicle, rows, before, here, longer, hea
     return cost
 
 
-@inlined
-def last_before(state, node):
-    """Return when a stop must begin at the latest if somebody comes behind it: by a detour the rest may be in time."""
-    return state.latest_start[node] if state.detour == 0.0 else state.latest[node]
-
-
 # --- The cheapest position on a route. -------------------------------------------------------------------------------
 
 
@@ -189,11 +172,11 @@ may have to be computed."""
 
 
 @inlined
-def _scan(state, customer, slot, vehicle, bound, blink, lookup):
-    """Find the cheapest position of a customer on a route by all that depends on it, left in ``found_position``.
+def _scan(state, customer, slot, vehicle, extra, bound, blink, lookup):
+    """Return the least cost of a customer on a route, infinite if it is not below a bound; position in ``found_*``.
 
-    ``lookup`` is a constant. No position is looked at once the vehicle would come too late from all that follow: too
-    late by more than detours can save.
+    ``extra`` is what it costs wherever it stands; ``lookup`` is a constant. No position is looked at once the vehicle
+    would come too late from all that follow: too late by more than detours can save.
     """
     row, rows, rate = np.uint32(customer), rows_of(state, vehicle), state.per_distance[vehicle]
     line = rows + row
@@ -204,7 +187,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
     saved, hard = saved_at_most(state, vehicle), state.late_price == np.inf
     # Adding nothing would take a third of the time where length is all that counts.
     has_more = state.limited != 0 or state.timed != 0 or state.backhauls != 0 or state.mixed != 0 or state.measured != 0
-    best, position = bound, np.int64(-1)
+    best, position = bound - extra, np.int64(-1)
     before, cut, here = np.uint32(0), state.entry[slot], state.first[slot]
     tail_node = start_of(state, vehicle, before)
     to_leg = leg_to(state, rows, tail_node, row) if lookup == COMPUTED else distances_to[line, tail_node]
@@ -216,10 +199,10 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
             release = max(state.route_release[slot], state.release[row])
             later = release > max(state.route_release[slot], state.shift_opens[vehicle])
         left = time.leaves(state, vehicle, release)
-        if later and left > state.shift_leaves[vehicle]:
+        if later and hard and time.departs_late(state, vehicle, left) > 0.0:
             return np.inf
         if hard:
-            last = state.latest[row] + state.detour * state.size[slot]
+            last = time.last_arrival(state, row, state.size[slot])
         head = duration.departing(state, vehicle, release)
     while True:
         head_node = end_of(state, vehicle, here)
@@ -246,7 +229,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
                 if state.measured != 0 and not later:
                     head = duration.head(state, slot, vehicle, before)
             if later and not hard:
-                cost = cost_by_sequence(state, row, slot, np.int64(before))
+                cost = cost_by_sequence(state, row, slot, np.int64(before)) - extra
             elif has_more:
                 cost += beyond_distance(
                     state, row, slot, vehicle, rows, before, here, longer, arrival, travel, head, hard
@@ -263,7 +246,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
             # Goods that come later make the vehicle leave later.
             travel = length.time(state, rows, tail_node, here)
             begin = time.start_of_service(state, here, left + travel)
-            if begin > last_before(state, here):
+            if hard and begin > time.last_before(state, here):
                 break
             left = begin + state.service[here]
             if state.measured != 0:
@@ -280,7 +263,7 @@ def _scan(state, customer, slot, vehicle, bound, blink, lookup):
     if position < 0:
         return np.inf
     state.found_position = position
-    return best
+    return best + extra
 
 
 @inlined
@@ -299,10 +282,10 @@ def _on_route(state, customer, slot, bound, blink):
         return np.inf
     extra += at_any_position(state, customer, slot, vehicle)
     if state.lookup == ONE_TABLE:
-        return _scan(state, customer, slot, vehicle, bound - extra, blink, ONE_TABLE) + extra
+        return _scan(state, customer, slot, vehicle, extra, bound, blink, ONE_TABLE)
     if state.lookup == TABLES:
-        return _scan(state, customer, slot, vehicle, bound - extra, blink, TABLES) + extra
-    return _scan(state, customer, slot, vehicle, bound - extra, blink, COMPUTED) + extra
+        return _scan(state, customer, slot, vehicle, extra, bound, blink, TABLES)
+    return _scan(state, customer, slot, vehicle, extra, bound, blink, COMPUTED)
 
 
 @compiled
@@ -362,7 +345,7 @@ def best_still(state, customer, slot, inserted, known, position):
     if (
         state.varied != 0 or state.timed != 0 or state.shipments != 0 or state.mixed != 0 or state.limited != 0
         or state.backhauls != 0 or state.owned != 0 or state.size[slot] == 1 or position == before
-        or (state.simple_load == 0 or state.load[slot] + state.demand[node] > state.carries[0, 0])
+        or state.simple_load == 0 or not load.has_room_for(state, slot, 0, state.demand[node])
     ):  # fmt: skip
         return _on_any_route(state, customer, slot, np.inf, 0.0)
     first = cost_behind(state, node, np.uint32(slot), np.int64(0), 0.0, np.uint32(before), np.inf)

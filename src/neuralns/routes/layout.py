@@ -109,6 +109,7 @@ FIELDS = (
     _instance("service"),
     _instance("horizon", number, 0),  # length of the shift: the yardstick of times
     _instance("detour", number, 0),  # the most time that the way by another node saves; infinite if not known
+    _instance("shortcut", number, 0),  # the most distance that it saves, likewise, where distances are limited
     _instance("noise", number, 0),  # lateness that is the rounding of sums
     # What it has: known when the rules are compiled (see `questions`).
     _instance("varied", whole, 0),  # whether routes have vehicle types of their own
@@ -225,7 +226,7 @@ FIELDS = (
     Field("sizing", "once", whole),  # how a repair chooses sizes of vehicles, see `vehicles`
     Field("preferred", "once", whole, start=-1),  # vehicle type that a repair opens routes with, −1 for the cheapest
     Field("groups_missing", "once", whole, copied=True),  # required groups of whom nobody is served
-    # The books of GENERAL instances: routes of each type, routes and goods of each depot, members served of each group.
+    # The books of fleets: routes of each type, routes and goods of each depot, members served of each group.
     Field("used", "type", types.int64, copied=True),
     Field("depot_use", "depot", types.int64, copied=True),
     Field("depot_load", "depot", dimensions=2, copied=True),

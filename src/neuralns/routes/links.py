@@ -11,7 +11,7 @@ from neuralns.routes.cost import cost_of_whole_sequence
 from neuralns.routes.journal import chain, save_node, save_slot
 from neuralns.routes.questions import ask
 from neuralns.routes.removal_list import add_to_list, take_off_list
-from neuralns.routes.rules import load
+from neuralns.routes.rules import groups, load
 from neuralns.routes.rules.length import end_of, leg, rows_of, start_of, vehicle_of
 from neuralns.routes.vehicles import (
     CHEAPEST,
@@ -56,8 +56,7 @@ def detach(state, node):
     if state.size[slot] == 0:
         state.n_routes -= 1
     load.change(state, slot, node, -1.0)
-    if state.grouped != 0 and state.group[node] >= 0:
-        state.group_count[state.group[node]] -= 1
+    groups.count(state, node, -1)
     return shorter
 
 
@@ -94,8 +93,7 @@ def attach(state, node, slot, before):
     state.length[slot] += longer
     state.size[slot] += 1
     load.change(state, slot, node, 1.0)
-    if state.grouped != 0 and state.group[node] >= 0:
-        state.group_count[state.group[node]] += 1
+    groups.count(state, node, 1)
     return longer
 
 

@@ -13,15 +13,16 @@ gain by the legs that they would change (`leg`, `arriving`, `leaving`).
 `try_cross`                two customers of two routes change routes, and each goes to a given position there
 =========================  ==========================================================================================
 
-Each returns whether it was made. A stop 0 is the start of a route.
+Each returns whether it was made. A stop 0 is the start of a route. `is_overloaded` and `relief` tell what moves could
+save where routes carry too much for a while.
 """
 
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
-from neuralns.routes.evaluate import carry_out
+from neuralns.routes.evaluate import PLAIN, carry_out
 from neuralns.routes.journal import has_beside
-from neuralns.routes.rules import length
+from neuralns.routes.rules import length, load
 from neuralns.routes.rules.length import end_of, rows_of, start_of, vehicle_of
 
 
@@ -176,11 +177,11 @@ def _behind(state, slot, stop):
 @compiled
 def _tail_load(state, node):
     """Return what the customers of a route from one on need."""
-    load = 0.0
+    total = 0.0
     while node != 0:
-        load += state.demand[node]
+        total += state.demand[node]
         node = state.successor[node]
-    return load
+    return total
 
 
 @compiled
@@ -197,10 +198,13 @@ def _has_room(state, slot, first, last):
 
 @inlined
 def _may_carry(state, slot, more):
-    """Return False if a route cannot carry so much more; True promises nothing. Moves do not break the capacity."""
-    if state.size[slot] == 0:
+    """Return False if a route cannot carry so much more; True promises nothing.
+
+    Where nothing but load and length counts, moves do not break the capacity: the rest of a search does that.
+    """
+    if state.size[slot] == 0 or (state.load_price < np.inf and state.profile != PLAIN):
         return True
-    return state.load[slot] + more <= state.carries[vehicle_of(state, slot), 0]
+    return load.has_room_for(state, slot, vehicle_of(state, slot), more)
 
 
 @compiled
@@ -214,6 +218,25 @@ def _is_ahead(state, slot, stop, other):
         if node == stop:
             return True
     return False
+
+
+@inlined
+def is_overloaded(state, slot):
+    """Return whether a route carries too much, at a price."""
+    return state.load_price < np.inf and state.excess[slot] > 0.0
+
+
+@compiled
+def relief(state, slot, leaving, other_slot, coming):
+    """Return by how much the overloads of two routes cost less once a customer of each has changed to the other.
+
+    0 stands for none. By loads at both ends: where deliveries and pickups are on board together it is an estimate.
+    """
+    one, two = vehicle_of(state, slot), vehicle_of(state, other_slot)
+    before = load.violation_at_ends(state, slot, one) + load.violation_at_ends(state, other_slot, two)
+    after = load.violation_exchanged(state, slot, one, leaving, coming)
+    after += load.violation_exchanged(state, other_slot, two, coming, leaving)
+    return state.load_price * (before - after)
 
 
 # --- Plans. ----------------------------------------------------------------------------------------------------------

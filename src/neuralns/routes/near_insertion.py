@@ -8,6 +8,7 @@ from neuralns.routes.cost import renew_if_dirty
 from neuralns.routes.insertion import at_any_position, cost_behind, may_fit, upgraded
 from neuralns.routes.questions import ask
 from neuralns.routes.rules.length import computed_distance, vehicle_of
+from neuralns.routes.rules.load import has_room_for
 
 _BEST_OF_SHIPMENT, _best_of_shipment = ask("best_of_shipment")
 
@@ -75,7 +76,7 @@ def _best_near_by_length(state, row, count, bound, blink):
     """
     successor, predecessor, arc, arriving = state.successor, state.predecessor, state.arc, state.arriving
     nearest, distances = state.granular, state.granular_distances
-    room = state.carries[0, 0] - state.demand[row]
+    needed = state.demand[row]
     from_depot = computed_distance(state, 0, row)
     best, where, position = bound, np.int64(-1), np.int64(0)
     for index in range(min(count, distances.shape[1])):
@@ -84,7 +85,7 @@ def _best_near_by_length(state, row, count, bound, blink):
         if least >= arc[other] and least >= arriving[other]:
             continue
         slot = state.route[other]
-        if slot < 0 or state.load[slot] > room:
+        if slot < 0 or not has_room_for(state, slot, 0, needed):
             continue
         there = computed_distance(state, row, other)
         if least < arc[other]:

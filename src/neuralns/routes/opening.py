@@ -6,6 +6,7 @@ from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint
 from neuralns.routes.cost import ask_cost
 from neuralns.routes.insertion import cost_at, may_fit
+from neuralns.routes.rules import groups
 from neuralns.routes.vehicles import LARGEST_TYPE, opening_depots
 
 FAR = 2.0
@@ -20,7 +21,7 @@ def opening(state, customer):
     state.found_vehicle = 0
     if state.n_routes >= state.vehicles:
         return np.inf
-    if state.grouped != 0 and state.group[node] >= 0 and state.group_count[state.group[node]] > 0:
+    if groups.is_served(state, node):
         return np.inf
     if state.varied == 0 and state.has_depots == 0:
         return state.alone[0, node] if state.n_routes < state.available[0] else np.inf

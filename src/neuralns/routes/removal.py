@@ -73,7 +73,7 @@ def _removal_by_duration(state, node, other, slot, vehicle):
 def join(state, tail, head):
     """Return the length of the route that follows one up to ``tail`` and goes on with another from ``head``.
 
-    0 stands for the depot: nothing before, or nothing after. Infinite if such a route is not feasible.
+    0 stands for the depot: nothing before, or nothing after. Infinite if such a route breaks a hard rule.
     """
     if tail == 0 and head == 0:
         return 0.0

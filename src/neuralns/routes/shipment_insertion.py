@@ -8,8 +8,9 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.random import random
-from neuralns.routes.cost import cost_of_whole_sequence, own_cost, saved_at_most
-from neuralns.routes.rules import duration, length, time
+from neuralns.routes.cost import own_cost, saved_at_most
+from neuralns.routes.insertion import cost_by_sequence
+from neuralns.routes.rules import duration, length, load, time
 from neuralns.routes.rules.length import end_of, leg, rows_of, start_of, vehicle_of
 
 
@@ -25,10 +26,7 @@ def best_of_shipment(state, pickup, slot, bound, blink):
         before = state.first[slot] if before == 0 else state.successor[before]
         if before == 0:
             break
-        if (
-            state.timed != 0
-            and state.earliest_departure[before] > state.latest[pickup] + state.detour * state.size[slot]
-        ):
+        if state.timed != 0 and state.earliest_departure[before] > time.last_arrival(state, pickup, state.size[slot]):
             break
     if found < 0:
         return np.inf
@@ -52,7 +50,7 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     most_loaded = state.peak[at]
     for part in range(goods):
         ahead = state.start_load[at + part] if before == 0 else state.leg_load[np.int64(before) * goods + part]
-        if ahead + state.pickup[pickup, part] > state.carries[vehicle, part]:
+        if not load.fits_on_board(state, ahead + state.pickup[pickup, part], vehicle, part):
             return np.inf, nobody
         if part == 0:
             most_loaded = max(most_loaded, ahead + state.pickup[pickup, part])
@@ -64,33 +62,27 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
         return np.inf, nobody
     left_pickup, stretch = 0.0, duration.head(state, slot, vehicle, before)
     if timed:
-        left = time.earliest_at(state, slot, vehicle, before)
-        release = max(state.release[pickup], state.release[delivery]) if state.releases != 0 else -np.inf
-        if release > max(state.route_release[slot], state.shift_opens[vehicle]):
-            return _best_by_sequence(state, pickup, slot, before, bound, blink)
-        arrival = left + length.time(state, rows, tail_node, pickup)
-        if arrival > state.latest[pickup]:
+        arrival = time.earliest_at(state, slot, vehicle, before) + length.time(state, rows, tail_node, pickup)
+        if not time.may_begin(state, pickup, arrival):
             return np.inf, nobody
         left_pickup = time.start_of_service(state, pickup, arrival) + state.service[pickup]
-        if left_pickup + length.time(state, rows, pickup, delivery) > state.latest[delivery] + state.detour * (
-            state.size[slot] + 1
-        ):
+        direct = left_pickup + length.time(state, rows, pickup, delivery)
+        if direct > time.last_arrival(state, delivery, state.size[slot] + 1):
             return np.inf, nobody
     if measured:
         stretch = duration.join(
             stretch, length.time(state, rows, tail_node, pickup), duration.stretch_of(state, pickup)
         )
-    most = state.most_distance[vehicle] - state.length[slot]
     best, position = bound, nobody
     # Right behind the pickup.
     both = to_pickup + leg(state, rows, pickup, delivery) + leg(state, rows, delivery, head_node) - cut
-    if rate * both - saved < best and both <= most:
+    if rate * both - saved < best and length.violation(state, state.length[slot] + both, vehicle) == 0.0:
         cost = rate * both + _beyond(
             state, slot, vehicle, rows, stretch, left_pickup, pickup, delivery, here, both, most_loaded
         )
         if (
             cost < best
-            and (state.rides == 0 or _rides(state, pickup, slot, before, np.int64(pickup)))
+            and (state.rides == 0 or _has_short_rides(state, pickup, slot, before, pickup))
             and (blink == 0.0 or random(state) >= blink)
         ):
             best, position = cost, np.int64(pickup)
@@ -98,31 +90,31 @@ def _best_delivery(state, pickup, slot, before, bound, blink):
     while here != 0:
         # The pickup's goods are on board behind this stop too.
         for part in range(goods):
-            load = state.leg_load[np.int64(here) * goods + part] + state.pickup[pickup, part]
-            if load > state.carries[vehicle, part]:
+            loaded = state.leg_load[np.int64(here) * goods + part] + state.pickup[pickup, part]
+            if not load.fits_on_board(state, loaded, vehicle, part):
                 return best if position > 0 else np.inf, position
             if part == 0:
-                most_loaded = max(most_loaded, load)
+                most_loaded = max(most_loaded, loaded)
         travel = length.time(state, rows, previous, here) if timed else 0.0
         if timed:
             begin = time.start_of_service(state, here, now + travel)
-            if begin > (state.latest_start[here] if state.detour == 0.0 else state.latest[here]):
+            if begin > time.last_before(state, here):
                 break
             now = begin + state.service[here]
-            if now > state.latest[delivery] + state.detour * state.size[slot]:
+            if now > time.last_arrival(state, delivery, state.size[slot]):
                 break
         if measured:
             stretch = duration.join(stretch, travel, duration.stretch_of(state, here))
         following = state.successor[here]
         end = end_of(state, vehicle, following)
         both = longer + leg(state, rows, here, delivery) + leg(state, rows, delivery, end) - state.arc[here]
-        if rate * both - saved < best and both <= most:
+        if rate * both - saved < best and length.violation(state, state.length[slot] + both, vehicle) == 0.0:
             cost = rate * both + _beyond(
                 state, slot, vehicle, rows, stretch, now, here, delivery, following, both, most_loaded
             )
             if (
                 cost < best
-                and (state.rides == 0 or _rides(state, pickup, slot, before, np.int64(here)))
+                and (state.rides == 0 or _has_short_rides(state, pickup, slot, before, here))
                 and (blink == 0.0 or random(state) >= blink)
             ):
                 best, position = cost, np.int64(here)
@@ -138,18 +130,14 @@ def _beyond(state, slot, vehicle, rows, stretch, left, before, delivery, here, l
     if state.timed == 0:
         return 0.0
     travel = length.time(state, rows, before, delivery)
-    arrival = left + travel
-    if arrival > state.latest[delivery]:
-        return np.inf
     onward = length.time(state, rows, delivery, end_of(state, vehicle, here))
-    gone = time.start_of_service(state, delivery, arrival) + state.service[delivery] + onward
-    if gone > time.latest_at(state, vehicle, here):
+    if not time.fits_between(state, vehicle, delivery, left + travel, onward, here):
         return np.inf
     if state.measured == 0:
         return 0.0
     found = duration.join(stretch, travel, duration.stretch_of(state, delivery))
-    took, _, _, late = duration.join(found, onward, duration.tail(state, vehicle, here))
-    if late > 0.0 or duration.violation(state, took, vehicle) > 0.0:
+    took, _, _, lateness = duration.join(found, onward, duration.tail(state, vehicle, here))
+    if lateness > 0.0 or duration.violation(state, took, vehicle) > 0.0:
         return np.inf
     cost = state.per_duration[vehicle] * (took - state.duration[slot])
     if state.owned != 0:
@@ -159,45 +147,8 @@ def _beyond(state, slot, vehicle, rows, stretch, left, before, delivery, here, l
     return cost
 
 
-@compiled
-def _cost_with(state, pickup, slot, before, behind):
-    """Return the cost of a shipment at two positions by the whole sequence."""
-    delivery, count, node = state.partner[pickup], 0, np.uint32(0)
-    while True:
-        if node == before:
-            state.sequence[count] = pickup
-            count += 1
-            if behind == pickup:
-                state.sequence[count] = delivery
-                count += 1
-        if node != 0 and node == behind:
-            state.sequence[count] = delivery
-            count += 1
-        node = state.first[slot] if node == 0 else state.successor[node]
-        if node == 0:
-            break
-        state.sequence[count] = node
-        count += 1
-    cost = cost_of_whole_sequence(state, count, vehicle_of(state, slot))
-    return cost - state.route_cost[slot]
-
-
-@compiled
-def _rides(state, pickup, slot, before, behind):
-    return _cost_with(state, pickup, slot, before, np.uint32(behind)) < np.inf
-
-
-@compiled
-def _best_by_sequence(state, pickup, slot, before, bound, blink):
-    """Find the cheapest position of a delivery by whole sequences: goods that come later change all times."""
-    best, position, behind = bound, np.int64(0), np.uint32(pickup)
-    while True:
-        cost = _cost_with(state, pickup, slot, before, behind)
-        if cost < best and (blink == 0.0 or random(state) >= blink):
-            best, position = cost, np.int64(behind)
-        if behind == pickup:
-            behind = state.first[slot] if before == 0 else state.successor[before]
-        else:
-            behind = state.successor[behind]
-        if behind == 0:
-            return best if position > 0 else np.inf, position
+@inlined
+def _has_short_rides(state, pickup, slot, before, behind):
+    """Return whether no ride of a route is too long with a shipment at two positions."""
+    position = np.int64(before) + np.int64(behind) * (state.customers + 1)
+    return cost_by_sequence(state, pickup, slot, position) < np.inf

@@ -25,7 +25,7 @@ from neuralns.routes.bounds import (
     is_owed,
     least_gain,
     lost_anyway,
-    most_time_saved,
+    most_saved_by,
     unserved_cost,
 )
 from neuralns.routes.cost import own_signature
@@ -142,7 +142,8 @@ def tables_of(instance: Instance) -> dict[str, Any]:
         "latest": instance.latest + tolerance / 2,
         "service": instance.services.copy(),
         "horizon": horizon(instance, float(from_depot.mean())),
-        "detour": most_time_saved(instance) if instance.timed else 0.0,
+        "detour": most_saved_by(instance, times=True) if instance.timed else 0.0,
+        "shortcut": most_saved_by(instance) if facts["limited"] else 0.0,
         "noise": tolerance / 4,
         "customers": instance.customers,
         "capacity": load_limit(instance, LOAD_TOLERANCE / 2),

@@ -11,7 +11,7 @@ from neuralns.compiled.random import randint, random
 from neuralns.routes.cost import ask_cost, ask_renew, at_least, price_of_route, renew_if_dirty
 from neuralns.routes.journal import save_node, save_slot
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import load
+from neuralns.routes.rules import groups, load, stock
 from neuralns.routes.rules.backhauls import BACKHAUL
 from neuralns.routes.rules.length import end_of, leg, rows_of, start_of, vehicle_of
 
@@ -40,23 +40,11 @@ def cheapest_type(state, slot):
     begin = state.class_begin[own]
     for index in range(begin, begin + state.class_size[own]):
         vehicle = state.by_class[index]
-        if is_free(state, vehicle, own) and _carries(state, slot, vehicle):
+        if is_free(state, vehicle, own) and load.fits_route(state, slot, vehicle):
             cost = price_of_route(state, slot, vehicle)
             if cost < best:
                 best, chosen = cost, vehicle
     return chosen
-
-
-@inlined
-def _carries(state, slot, vehicle):
-    """Return whether a vehicle type carries a route; where loads differ along it, they are worked out."""
-    if state.mixed == 0:
-        return load.violation_at_ends(state, slot, vehicle) == 0.0
-    at = np.int64(slot) * state.goods
-    for part in range(state.goods):
-        if state.peak[at + part] > state.carries[vehicle, part]:
-            return False
-    return True
 
 
 # --- The books. ------------------------------------------------------------------------------------------------------
@@ -171,20 +159,14 @@ def _savings(state, slot):
     last = _last(state, slot)
     between = state.length[slot] - state.entry[slot] - state.arc[last]
     for vehicle in range(len(state.used)):
-        if vehicle != own and _may_carry(state, slot, vehicle):
+        if vehicle != own and (state.load_price < np.inf or load.may_fit_route(state, slot, vehicle)):
             cost = at_least(state, vehicle, first, last, between)
+            if state.load_price < np.inf:
+                cost += state.load_price * load.violation_at_ends(state, slot, vehicle)
             if state.measured != 0 and state.same_hours != 0:
                 cost += state.per_duration[vehicle] * state.duration[slot]
             least = min(least, cost)
     return state.route_cost[slot] - least
-
-
-@inlined
-def _may_carry(state, slot, vehicle):
-    if state.simple_load != 0:
-        return state.load[slot] <= state.carries[vehicle, 0]
-    at = np.int64(slot) * state.goods
-    return state.start_load[at] <= state.carries[vehicle, 0] and state.end_load[at] <= state.carries[vehicle, 0]
 
 
 @inlined
@@ -207,8 +189,8 @@ def count_changed(state, by):
     if state.grouped != 0:
         for index in range(state.n_saved):
             node = state.saved[index]
-            if state.route[node] >= 0 and state.group[node] >= 0:
-                state.group_count[state.group[node]] += by
+            if state.route[node] >= 0:
+                groups.count(state, node, by)
 
 
 @compiled
@@ -259,20 +241,9 @@ def _sum_up(state, slot):
 
 
 @compiled
-def stock_left(state, vehicle, customer):
-    """Return whether the depot where a vehicle type starts has enough for one more customer."""
-    depot = state.start_depot[vehicle]
-    if depot >= 0:
-        for part in range(state.goods):
-            if state.depot_load[depot, part] + state.delivery[customer, part] > state.depot_capacity[depot, part]:
-                return False
-    return True
-
-
-@compiled
 def opening_depots(state, vehicle, customer):
     """Return what it costs to open the depots of a vehicle type; infinite if they have not enough."""
-    if not stock_left(state, vehicle, customer):
+    if not stock.has_left(state, vehicle, customer):
         return np.inf
     total, start, end = 0.0, state.start_depot[vehicle], state.end_depot[vehicle]
     if start >= 0 and state.depot_use[start] == 0:
@@ -287,13 +258,9 @@ def _moving_depots(state, slot, own, vehicle):
     """Return what it costs to open and saves to close depots if a route changes its vehicle; infinite if a depot has
     not enough.
     """
-    change = 0.0
-    at = np.int64(slot) * state.goods
-    start = state.start_depot[vehicle]
-    if start >= 0 and start != state.start_depot[own]:
-        for part in range(state.goods):
-            if state.depot_load[start, part] + state.start_load[at + part] > state.depot_capacity[start, part]:
-                return np.inf
+    change, start = 0.0, state.start_depot[vehicle]
+    if start >= 0 and start != state.start_depot[own] and not stock.has_for_route(state, start, slot):
+        return np.inf
     for depot in range(len(state.depot_use)):
         leaving = (1 if state.start_depot[own] == depot else 0) + (1 if state.end_depot[own] == depot else 0)
         coming = (1 if state.start_depot[vehicle] == depot else 0) + (1 if state.end_depot[vehicle] == depot else 0)
@@ -358,12 +325,7 @@ def reassign_vehicles(state):
             for index in range(state.n_saved_slots):
                 if state.size[state.saved_slot[index]] > 0:
                     _exchange_vehicles(state, state.saved_slot[index])
-    if state.has_depots != 0:
-        for depot in range(len(state.depot_use)):
-            for part in range(state.goods):
-                if state.depot_load[depot, part] > state.depot_capacity[depot, part]:
-                    return 1
-    return 0
+    return 1 if state.has_depots != 0 and not stock.is_kept(state) else 0
 
 
 @compiled
@@ -396,11 +358,8 @@ def _lay_out(state, slot):
 @compiled
 def _change_class(state, slot):
     """Give a route the cheapest free vehicle of another class, if that is cheaper."""
-    own, count, node, last = vehicle_of(state, slot), 0, state.first[slot], np.uint32(0)
-    while node != 0:
-        state.sequence[count] = node
-        count += 1
-        last, node = node, state.successor[node]
+    own, count = vehicle_of(state, slot), _lay_out(state, slot)
+    last = state.sequence[count - 1]
     between = state.length[slot] - state.entry[slot] - state.arc[last]
     best, chosen = state.route_cost[slot] - 1e-9 * abs(state.route_cost[slot]), np.int64(-1)
     for index in range(len(state.by_class)):

@@ -32,6 +32,8 @@ RECOMPUTE_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
 PRICE_RANGE = 10_000.0
 """Prices of violations rise and fall up to so many times the first ones."""
+NOTHING, A_BEST, NO_WAY_BACK = range(3)
+"""Values of ``found`` of a run: why it returned before its iterations were done."""
 
 _counts = types.Array(types.int64, 2, "C")
 _row = types.Array(types.int32, 1, "C")
@@ -65,7 +67,14 @@ run_type = StructType(
         "renew": whole,  # whether to renew at once
         "prices": numbers,  # first prices of violations (see `total_violations`), 0 of hard rules
         "price_step": whole,  # iterations after which they rise or fall
-        "price_change": number,  # by which factor
+        "price_change": number,  # by which factor, at the beginning
+        "price_last_change": number,  # and at the end
+        "most_broken": whole,  # renewals in a row that may find rules broken
+        "swing": number,  # within a cycle they rise from a level divided by this to one multiplied by it
+        "cycle": whole,  # renewals of a cycle
+        "levels": numbers,
+        "step": whole,  # of the cycle
+        "kept": wholes,  # renewals of the cycle that found each rule kept
         # What came of it.
         "total": number,  # sum of the current costs of all iterations
         "times": numbers,  # ticks spent on deciding, and in all, of the iterations timed
@@ -85,7 +94,8 @@ run_type = StructType(
         "changed": _row,
         "is_changed": types.Array(types.uint8, 1, "C"),
         "left_out": whole,  # how many they leave out
-        "found": whole,  # whether it returned at a new best solution
+        "broken": whole,  # renewals of prices in a row that found rules broken
+        "found": whole,  # why it returned early: at a new best solution, or since rules were broken for long
         "stopped": whole,  # which of `stops` ended the run, from 1
         "operator": whole,  # whose contract was broken
     },
@@ -102,6 +112,12 @@ run_type = StructType(
         "prices",
         "price_step",
         "price_change",
+        "price_last_change",
+        "most_broken",
+        "swing",
+        "cycle",
+        "levels",
+        "kept",
         "pauses",
         "fewest",
     ),
@@ -165,26 +181,45 @@ def export_best(run, customers, starts, vehicle_types):
 
 
 @inlined
-def _next_price(price, violation, first, change):
-    """Return a price that rises while its rule is broken, and falls while it is kept."""
+def _next_price(run, rule, violation, price, change):
+    """Return the price of a rule until the next renewal; infinite if it is hard.
+
+    Over a cycle it rises from its level divided by the swing to its level multiplied by it. The level rises if the rule
+    was kept by less than half of the cycle's renewals, else it falls.
+    """
+    first, step = run.prices[rule], run.step
     if first == 0.0:
         return price
-    price = price * change if violation > 0.0 else price / change
-    return min(max(price, first / PRICE_RANGE), first * PRICE_RANGE)
+    if violation == 0.0:
+        run.kept[rule] += 1
+    if step == 0:
+        level = run.levels[rule] * change if 2 * run.kept[rule] < run.cycle else run.levels[rule] / change
+        run.levels[rule], run.kept[rule] = min(max(level, first / PRICE_RANGE), first * PRICE_RANGE), 0
+    return run.levels[rule] * run.swing ** (2.0 * (step + 0.5) / run.cycle - 1.0)
 
 
 @compiled
-def _renew_prices(state, prices, change):
-    """Make violations dearer that the routes have, others cheaper: good solutions lie on the border."""
+def _renew_prices(state, run):
+    """Make violations dearer that the routes have, others cheaper: good solutions lie on the border.
+
+    Returns whether rules have been broken for too long: what makes routes feasible again seems to be far away.
+    """
+    left = state.status.left
+    change = run.price_change**left * run.price_last_change ** (1.0 - left)
     load, lateness, longer, farther, more = total_violations(state)
-    state.load_price = _next_price(state.load_price, load, prices[0], change)
-    state.late_price = _next_price(state.late_price, lateness, prices[1], change)
-    state.duration_price = _next_price(state.duration_price, longer, prices[2], change)
-    state.distance_price = _next_price(state.distance_price, farther, prices[3], change)
-    state.stops_price = _next_price(state.stops_price, more, prices[4], change)
+    run.step = (run.step + 1) % run.cycle
+    state.load_price = _next_price(run, 0, load, state.load_price, change)
+    state.late_price = _next_price(run, 1, lateness, state.late_price, change)
+    state.duration_price = _next_price(run, 2, longer, state.duration_price, change)
+    state.distance_price = _next_price(run, 3, farther, state.distance_price, change)
+    state.stops_price = _next_price(run, 4, more, state.stops_price, change)
+    run.broken += 1
     if load + lateness + longer + farther + more > 0.0:
         recompute(state)
         state.status.current = state.cost
+    else:
+        run.broken = 0
+    return run.broken > run.most_broken
 
 
 _signature = types.int64(state_type, tables_type, run_type, types.int64)
@@ -195,7 +230,7 @@ def _run(state, tables, run, iterations):
     status = state.status
     memory = memory_at(run.memory)
     span = run.high - run.low + 1
-    run.found = 0
+    run.found = NOTHING
     for _ in range(iterations):
         if status.best <= run.target or status.since_best >= run.patience:
             break
@@ -239,20 +274,22 @@ def _run(state, tables, run, iterations):
         if status.iteration % RECOMPUTE_STEP == 0:
             recompute(state)
             status.current = state.cost
-        if state.soft != 0 and status.iteration % run.price_step == 0:
-            _renew_prices(state, run.prices, run.price_change)
+        is_stuck = state.soft != 0 and status.iteration % run.price_step == 0 and _renew_prices(state, run)
+        if is_stuck and run.left_out == 0:
+            run.broken, run.found = 0, NO_WAY_BACK
+            break
         if run.fewest != 0:
             missing = count_missing(state)
             if missing == 0 or missing < run.left_out:
                 keep_best(state, run)
-                run.found = 1
+                run.found = A_BEST
                 break
             count_absence(state)
             status.current = status.best = state.cost
         elif outcome == BEST:
             keep_best(state, run)
             if run.pauses != 0:
-                run.found = 1
+                run.found = A_BEST
                 break
     return FINE
 

@@ -2,13 +2,15 @@
 
 From one good solution to the next the way often leads through routes that carry a little too much or are a little late.
 What a violation costs rises while the current routes have it and falls while they do not (see `loop`); the best
-solution keeps all rules always. Gendreau, Hertz & Laporte 1994 search so, and Vidal et al. 2012 for many rules.
+solution keeps all rules always. Gendreau, Hertz & Laporte 1994 search so, and Vidal et al. 2012 for many rules. Where
+vehicles are scarce prices rise and fall in cycles besides, so that routes are let loose and drawn tight in turn: the
+strategic oscillation of Glover & Hao 2011.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from neuralns.routes.tables import facts_of, profile_of_instance
 from neuralns.search.setup import Setup
 
 OVERLOAD_SHARE = 0.1
-"""How much more than the limit a vehicle may carry, as a share of it."""
+"""How much more than the limit a vehicle may carry in plain instances, as a share of it."""
 MOST_CUSTOMERS = 350
 """Larger plain instances keep the limit: iterations take half as long again where more routes have room."""
 LEAST_SECONDS, LEAST_ITERATIONS = 0.06, 9000
@@ -42,18 +44,31 @@ class Prices:
     ----------
     first
         Price of a unit of each violation at first (see `transfer.PRICES`); 0 where a rule is hard.
-    step, change
-        After so many iterations a price rises or falls by this factor.
+    step
+        Prices are renewed after so many iterations.
+    cycle, swing
+        In so many renewals a price rises from its level divided by the swing to its level multiplied by it.
+    change, last_change
+        After each cycle the level rises or falls by a factor, at the beginning and at the end of a run.
+    most_broken
+        After so many renewals in a row that find rules broken a search goes back to the best routes.
+    overload
+        A vehicle carries so much more than it may, as a share of that, at most.
     """
 
     first: tuple[float, ...] = (0.0,) * 5
     step: int = 300
+    cycle: int = 1
+    swing: float = 1.0
     change: float = 1.02
+    last_change: float = 1.02
+    most_broken: int = np.iinfo(np.int64).max
+    overload: float = OVERLOAD_SHARE
 
 
 HARD = Prices()
-SCARCE_STEP, SCARCE_CHANGE = 100, 1.02
-"""Where vehicles are scarce prices have to find their way sooner than in plain instances, though not at once."""
+SCARCE = Prices(step=100, cycle=40, swing=3.0, change=1.5, last_change=1.08, most_broken=150, overload=0.3)
+"""Where vehicles are scarce prices have to find their way sooner than in plain instances."""
 
 
 def first_prices(setup: Setup) -> Prices:
@@ -114,12 +129,13 @@ def _prices_of_all(setup: Setup) -> Prices:
         step = float(instance.times(tails, heads).mean() + instance.services[1 : customers + 1].mean())
     first = (
         unit / carried if carried > 0 else 0.0,
-        unit / step if step > 0 else 0.0,
+        # Beyond the last of several windows lateness does not grow with the arrival: that stays hard.
+        unit / step if step > 0 and not facts["openings"] else 0.0,
         unit / step if step > 0 and facts["measured"] else 0.0,
         unit / leg if leg > 0 and facts["limited"] else 0.0,
         unit if facts["limited"] else 0.0,
     )
-    return Prices(first, SCARCE_STEP, SCARCE_CHANGE)
+    return replace(SCARCE, first=first)
 
 
 def _mean_load(instance: Instance) -> float:

@@ -24,7 +24,7 @@ from neuralns.routes.transfer import give_prices, load_solution, new_state, solu
 from neuralns.search import loop, segments
 from neuralns.search.cooling import Cooling
 from neuralns.search.fewest import left_of_phase, seek_fewer
-from neuralns.search.penalties import OVERLOAD_SHARE, Prices, first_prices
+from neuralns.search.penalties import HARD, Prices, first_prices
 from neuralns.search.progress import Progress as Progress
 from neuralns.search.segments import Segments
 from neuralns.search.setup import Setup
@@ -76,12 +76,13 @@ class Search:
         self._memory = new_memory_of(selector, portfolio, instance.customers, instance)
         self._functions = selector.functions()
         self._segment = loop.compiled_loop()
-        self._run = self._new_run(first_prices(setup))
+        self._prices = prices = first_prices(setup)
+        self._run = self._new_run(prices)
         self._cooling = Cooling(self._run, setup.stop, setup.temperatures)
         self._keep()
         self._apart, self._vehicles = False, 0
         # Those who must be served and are not come first as well.
-        self._first_phase = setup.fewest_vehicles or self._missing > 0
+        self._first_phase = setup.fewest_vehicles or (self._missing > 0 and prices == HARD)
         if self._first_phase:
             self._seek_fewer()
         else:
@@ -106,9 +107,12 @@ class Search:
             low=low, high=high, pauses=self._on_best is not None, fewest=0, origin=0, hot=1.0, log_rate=0.0, left=1.0,
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1,
             prices=np.array(prices.first), price_step=prices.step, price_change=prices.change,
+            price_last_change=prices.last_change, most_broken=prices.most_broken,
+            swing=prices.swing, cycle=prices.cycle, levels=np.array(prices.first), step=0,
+            kept=np.zeros(len(prices.first), np.int64),
             total=0.0, times=np.zeros(2), pair_counts=np.zeros((pairs, 4), np.int64), pair_gains=np.zeros(pairs),
             pair_times=np.zeros((pairs, 2)), improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64),
-            routes=0, left_out=0, found=0,
+            routes=0, left_out=0, broken=0, found=0,
             stopped=0, operator=0, n_changed=loop.ALL_CHANGED, is_changed=np.zeros(customers + 1, np.uint8),
             **{name: np.zeros(customers + 1, np.int32) for name in loop.KEPT},
         )  # fmt: skip
@@ -245,8 +249,11 @@ class Search:
                 raise broken_contract(
                     code, setup.portfolio, setup.selector.name, choice, self._status.quota, self._state
                 )
-            if not self._run.found:
+            if self._run.found == loop.NOTHING:
                 break
+            if self._run.found == loop.NO_WAY_BACK:
+                self.continue_from(self.best())
+                continue
             if self._first_phase:
                 self._keep_cost()
                 self._status.since_best = 0
@@ -431,8 +438,8 @@ class Search:
 
     def _soften(self) -> None:
         """Let rules be broken from now on, at prices."""
-        if self._state.soft == 0 and self._run.prices.any():
-            give_prices(self._state, self._run.prices.tolist(), OVERLOAD_SHARE)
+        if self._state.soft == 0 and any(self._prices.first):
+            give_prices(self._state, self._prices.first, self._prices.overload)
             recompute(self._state)  # type: ignore[no-untyped-call]
 
     def _end_first_phase(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from neuralns.errors import InputError
 from neuralns.operators.construction import build
-from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
+from neuralns.operators.portfolio import Portfolio, default_for, make_portfolio, portfolio_named
 from neuralns.operators.registry import Operator
 from neuralns.problem.formats.detect import read_solution
 from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
@@ -32,8 +32,8 @@ from neuralns.selection.uniform import Uniform
 DEFAULT_SCALE, TIMED_SCALE = (1, 20), (1, 30)
 """Fewest and most customers to remove in an iteration, drawn uniformly; the latter with windows or fleets."""
 
-DEFAULTS = ("plain", "large", "long", "windows")
-"""Portfolios of searches where none is given (see `strongest_for`)."""
+DEFAULTS = ("plain", "large", "long", "windows", "tight")
+"""Portfolios of searches where none is given (see `default_for`)."""
 
 Scale = int | float | tuple[float, float] | None
 """Customers to remove in an iteration: a number, a share below 1, or a pair of them to draw from."""
@@ -145,7 +145,7 @@ def portfolio_for(selector: Selector, instance: Instance | None = None) -> Portf
     """Return the portfolio of a selector that comes without one: what it was made for, else the strongest."""
     known = selector.made_for()
     if not known:
-        return portfolio_named("modern" if instance is None else strongest_for(instance))
+        return portfolio_named("modern" if instance is None else default_for(instance))
     for portfolio in map(portfolio_named, ("modern", "windows", "paper", "wide")):
         if set(known) == set(portfolio.names if isinstance(selector, Controller) else portfolio.actions):
             return portfolio

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from helpers import plane
-from improvements import improved
+from improvements import improved, touch_all
 from neuralns import Instance, Solution
+from neuralns.operators.registry import operator
+from neuralns.routes.evaluate import total_violations
+from neuralns.routes.journal import checkpoint
+from prices import at_prices
 
 # East and west, with one customer of the other side in the middle of each route; no room for more.
 SIDES = [(0.0, 0.0), (10.0, 1.0), (-20.0, 1.0), (30.0, 1.0), (-10.0, -1.0), (20.0, -1.0), (-30.0, -1.0)]
@@ -30,3 +34,16 @@ def test_swap_star_keeps_loads() -> None:
     # The eastern route would need 12 of 11 with any customer of the other, the western one 13 with customer 2.
     full = Instance("full", [0, 1, 9, 1, 2, 2, 2], 11, SIDES)
     assert improved(Solution(full, [[2, 1, 3], [4, 6, 5]]), "swap-star") == {(2, 1, 3), (4, 6, 5)}
+
+
+def test_swap_star_counts_what_overloads_cost_less() -> None:
+    # 9 and 7 of 8: longer routes that keep the capacity are cheaper, at a price.
+    instance = Instance("two sides", [0, 2, 3, 4, 2, 1, 4], 8, SIDES, windows=[[0, 999]] * 7)
+    routes = Solution(instance, [[1, 5, 3], [4, 2, 6]])
+    heavy = Solution(instance, [[1, 2, 3], [4, 5, 6]])
+    assert [len(each.broken_rules()) for each in (routes, heavy)] == [0, 1]
+    state = at_prices(heavy)
+    checkpoint(state)
+    touch_all(state)
+    operator("swap-star").apply(state)
+    assert total_violations(state)[0] == 0

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import texts
 from neuralns import InputError, Instance, Solution, read, read_solution, write_instance, write_solution
 from neuralns.problem.fleet import ALWAYS, Depot, Group, Profile, Shipment, VehicleType
-from neuralns.problem.formats.detect import read_instance
 from neuralns.problem.formats.own_json import instance_schema
 from neuralns.problem.formats.schema import violation
+from neuralns.problem.formats.source import read_instance
 from neuralns.problem.route_cost import balance_durations, overtime, tolls
 from texts import assert_same, written
 

@@ -21,7 +21,7 @@ from neuralns import (
     write_instance,
     write_solution,
 )
-from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.source import read_instance
 
 ODD_NUMBERS = ["", "0", "-1", "2.5", "7", "1e200", "1e-320", "1e400", "nan", "-inf", "9" * 40, "9" * 5000, "0" * 5000]
 ODD_WORDS = ["1_0", "٣", "0x1", "1\xa02", "null", "true", '"a"', "[1]", "{}", "[" * 3000, ":", "#", "EOF", "X_SECTION"]

@@ -9,7 +9,7 @@ import pytest
 import texts
 from neuralns import InputError, Solution, read
 from neuralns.problem.fleet import Shipment
-from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.source import read_instance
 from texts import written
 
 

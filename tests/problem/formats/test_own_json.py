@@ -18,8 +18,8 @@ import texts
 from neuralns import InputError, Solution, read_solution, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
 from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
-from neuralns.problem.formats.detect import read_instance
 from neuralns.problem.formats.own_json import INSTANCE_FIELDS, LISTS, instance_to_json, solution_to_json
+from neuralns.problem.formats.source import read_instance
 from neuralns.problem.route_cost import READY_MADE, RouteCost
 from texts import assert_same, written
 

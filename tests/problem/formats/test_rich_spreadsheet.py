@@ -335,7 +335,8 @@ def test_what_is_wrong_with_a_shipment_is_said(tmp_path: Path, change: str, to: 
             "name,x,y,windows,max_duration\ndepot,0,0,,90\nA,1,1,1-2;3-4,\n",
             None,
             {},
-            "stops.csv: stops: several windows together with costs or limits of durations are not supported.",
+            "stops.csv: stops: several windows do not go with costs or limits of durations: the least duration depends "
+            "on the windows that stops get.",
         ),
     ],
 )  # fmt: skip

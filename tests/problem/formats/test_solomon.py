@@ -8,7 +8,7 @@ import pytest
 
 import texts
 from neuralns import InputError, read
-from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.source import read_instance
 from texts import assert_same, written
 
 

@@ -11,8 +11,7 @@ from commands import invoke
 from neuralns import InputError
 from neuralns.problem.bundled import find_source
 from neuralns.problem.formats import detect
-from neuralns.problem.formats.detect import read_instance
-from neuralns.problem.formats.source import read_source
+from neuralns.problem.formats.source import read_instance, read_source
 from texts import assert_same, written
 
 STOPS = "name,x,y,delivery,capacity\ndepot,0,0,,10\na,3,4,5,\nb,6,8,5,\n"

@@ -13,7 +13,7 @@ import pytest
 import texts
 from neuralns import InputError, Solution, write_instance
 from neuralns.problem.bundled import bundled, bundled_names
-from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.source import read_instance
 from neuralns.problem.formats.vrplib import (
     NEEDED_KEYS,
     NEEDED_SECTIONS,

@@ -12,7 +12,7 @@ import pytest
 import texts
 from neuralns import InputError, Instance, Solution, write_instance
 from neuralns.problem.fleet import Depot, Group, Profile, Shipment, VehicleType
-from neuralns.problem.formats.detect import read_instance
+from neuralns.problem.formats.source import read_instance
 from neuralns.problem.route_cost import balance_stops
 from texts import written
 

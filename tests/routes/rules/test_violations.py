@@ -12,13 +12,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from brute_force import costly_instances
+from fleets import general_instances
 from neuralns import Instance, Solution, VehicleType
 from neuralns.routes.cost import cost_of_sequence
 from neuralns.routes.edits import insert, remove
-from neuralns.routes.evaluate import all_feasible, best_insertion, insertion, is_on_time, recompute
-from neuralns.routes.transfer import State, load_solution, new_state
-
-PRICES = {"load_price": 7.0, "late_price": 3.0, "duration_price": 2.0, "distance_price": 5.0, "stops_price": 11.0}
+from neuralns.routes.evaluate import all_feasible, best_insertion, insertion, is_on_time, may_fit, recompute
+from neuralns.routes.transfer import State
+from neuralns.routes.vehicles import AS_THEY_ARE
+from prices import PRICES, at_prices
 
 
 def close(value: float) -> Any:
@@ -52,12 +53,7 @@ def priced_state(instance: Instance, seed: int) -> tuple[State, list[list[int]]]
     order = (1 + rng.permutation(instance.customers)).tolist()
     cuts = sorted(rng.integers(0, len(order) + 1, 2).tolist())
     routes = [route for route in (order[: cuts[0]], order[cuts[0] : cuts[1]]) if route]
-    state = new_state(instance, seed)
-    for name, price in PRICES.items():
-        setattr(state, name, price)
-    state.soft = 1
-    state.soft_capacity[...] = state.largest_load = math.inf
-    load_solution(state, Solution(instance, routes))
+    state = at_prices(Solution(instance, routes), seed)
     return state, routes
 
 
@@ -128,6 +124,40 @@ def test_one_more_stop_costs_what_the_whole_route_costs_more(instance: Instance,
             least, position = best_insertion(state, customer, slot)
             assert least == close(min(costs.values()))
             assert costs[position] == close(least)
+
+
+@settings(deadline=None, max_examples=300)
+@given(general_instances(most=8), st.integers(0, 1000))
+def test_so_it_does_in_fleets_with_every_rule(instance: Instance, seed: int) -> None:
+    assume(not instance.shipments and not instance.openings)
+    rng = np.random.default_rng(seed)
+    customers = [each for each in range(1, instance.customers + 1) if each not in instance.unservable]
+    assume(len(customers) > 1)
+    order = rng.permutation(customers).tolist()
+    cut = int(rng.integers(1, len(order)))
+    vehicle = int(rng.choice([number for number, each in enumerate(instance.types) if each.available != 0]))
+    route, waiting = order[:cut], order[cut:]
+    state = at_prices(Solution(instance, [route], [vehicle]), seed)
+    state.sizing = AS_THEY_ARE
+    slot = int(state.route[route[0]])
+
+    def cost_of(stops: list[int]) -> float:
+        state.sequence[: len(stops)] = stops
+        return float(cost_of_sequence(state, len(stops), vehicle))
+
+    before = cost_of(route)
+    assume(before < math.inf)
+    assert state.route_cost[slot] == close(before)
+    for customer in waiting:
+        if not may_fit(state, customer, slot):
+            continue
+        costs = {
+            position: cost_of([*route[:number], customer, *route[number:]]) - before
+            for number, position in enumerate([0, *route])
+        }
+        for position, cost in costs.items():
+            assert insertion(state, customer, slot, position) == close(cost)
+        assert best_insertion(state, customer, slot)[0] == close(min(costs.values()))
 
 
 @settings(deadline=None, max_examples=100)

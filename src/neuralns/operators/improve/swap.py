@@ -6,10 +6,12 @@ from neuralns.operators.toolkit import (
     arriving,
     compiled,
     improve,
+    is_overloaded,
     leaving,
     leg,
     may_cross,
     new_visit,
+    relief,
     try_cross,
     try_swap,
 )
@@ -95,6 +97,7 @@ def _swap_between(state, slot, other_slot):
     """Make the first exchange found between two routes; return whether there was one."""
     _find_positions(state, slot, other_slot)
     _find_positions(state, other_slot, slot)
+    overloaded = is_overloaded(state, slot) or is_overloaded(state, other_slot)
     node = state.first[slot]
     while node != 0:
         gain = _gain(state, node)
@@ -103,9 +106,10 @@ def _swap_between(state, slot, other_slot):
             if may_cross(state, node, other):
                 cost, position = _cheapest_without(state, node, other)
                 other_cost, other_position = _cheapest_without(state, other, node)
-                if cost + other_cost < gain + _gain(state, other) and try_cross(
-                    state, node, position, other, other_position
-                ):
+                saved = gain + _gain(state, other)
+                if overloaded:
+                    saved += relief(state, slot, node, other_slot, other)
+                if cost + other_cost < saved and try_cross(state, node, position, other, other_position):
                     return True
             other = state.successor[other]
         node = state.successor[node]

@@ -21,6 +21,7 @@ from neuralns.operators.toolkit import (
     list_routes,
     may_run_out,
     open_route,
+    opens_eagerly,
     random,
     renew_cell,
     repair,
@@ -235,11 +236,20 @@ def blinks(state, rate=0.01, near=0.0):
 
 @compiled
 def insert_in_order(state, order, rate, near):
-    """Insert the removed customers in an order, each at its cheapest position or into a route of its own."""
-    listed = False
+    """Insert the removed customers in an order, each at its cheapest position or into a route of its own.
+
+    Where routes are opened eagerly, the first one gets a route of its own whatever the positions cost.
+    """
+    listed, eager = False, opens_eagerly(state)
     for index in range(_order_removed(state, order)):
         customer = state.items[index]
         best, where, position = worth(state, customer), -1, np.int64(0)
+        if eager:
+            eager = False
+            opening, vehicle = best_opening(state, customer)
+            if opening < best:
+                insert(state, customer, open_route(state, vehicle), 0)
+                continue
         if near > 0:
             best, where, position = best_near(state, customer, near, best, rate)
         if where < 0:

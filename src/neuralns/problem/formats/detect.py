@@ -84,26 +84,6 @@ INSTANCE_SUFFIXES = (".vrp", ".json")
 SOLUTION_SUFFIXES = (".sol", ".json", ".csv")
 
 
-def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
-    """Read an instance file, told by its content: VRPLIB, Solomon, Li and Lim, JSON (ours or VROOM's) or CSV.
-
-    Parameters
-    ----------
-    path
-        The file.
-    rounding
-        Rounding convention; left out, the one that the published costs of the instance's family use: ``round`` for
-        CVRPLIB's A, B, E, F, M, P, X, XML100 and Belgium sets, ``dimacs`` for Solomon's and for Gehring and
-        Homberger's with their windows, what the file says for JSON, ``none`` for all others.
-    ignore
-        Names of what to go on without, though the file has it and it would change the problem; ``windows`` stands for
-        all that has to do with time, and for the number of vehicles.
-    """
-    text = read_text(path)
-    instance = format_of(text).read(path, text, (ignore,) if isinstance(ignore, str) else tuple(ignore))
-    return instance if rounding is None else instance.with_rounding(rounding)
-
-
 def format_of(text: str) -> InstanceFormat:
     """Return the format of the text of an instance."""
     return next(form for form in INSTANCE_FORMATS if form.recognises(text))

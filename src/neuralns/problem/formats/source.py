@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,3 +45,22 @@ def read_source(path: FilePath, text: str | None = None) -> Source:
     if form is not VROOM and Path(path).suffix.lower() in SPREADSHEET_SUFFIXES:
         form = SPREADSHEET
     return Source(path, text, form)
+
+
+def read_instance(path: str | os.PathLike[str], rounding: str | None = None, ignore: Collection[str] = ()) -> Instance:
+    """Read an instance file, told by its content: VRPLIB, Solomon, Li and Lim, JSON (ours or VROOM's) or CSV.
+
+    Parameters
+    ----------
+    path
+        The file.
+    rounding
+        Rounding convention; left out, the one that the published costs of the instance's family use: ``round`` for
+        CVRPLIB's A, B, E, F, M, P, X, XML100 and Belgium sets, ``dimacs`` for Solomon's and for Gehring and
+        Homberger's with their windows, what the file says for JSON, ``none`` for all others.
+    ignore
+        Names of what to go on without, though the file has it and it would change the problem; ``windows`` stands for
+        all that has to do with time, and for the number of vehicles.
+    """
+    instance = read_source(path).instance(ignore)
+    return instance if rounding is None else instance.with_rounding(rounding)

@@ -2,8 +2,8 @@
 
 A rule measures: its *violation* is 0 for a route that keeps it, else an amount in its own unit (goods too many, time
 too late, time or distance too long, stops too many). A violation costs a price for each unit; while that is infinite
-(``State.load_price`` and so on) the rule is hard. Rules that have no amount (skills, order of backhauls, order and
-longest rides of shipments) are always hard.
+(``State.load_price`` and so on) the rule is hard. Rules that have no amount (skills, groups, stock, order of backhauls,
+order and longest rides of shipments) are always hard.
 
 =============  =============================  ===================================================================
 file           unit of its violation          kept of a route
@@ -16,6 +16,8 @@ file           unit of its violation          kept of a route
 `skills`       hard                           nothing
 `backhauls`    hard                           nothing
 `shipments`    hard                           nothing
+`groups`       hard                           members served, by group
+`stock`        hard                           goods given out, by depot
 =============  =============================  ===================================================================
 
 Each file has, as far as the rule needs them:

@@ -64,6 +64,56 @@ def lacks_room(state, slot, customer):
 
 
 @inlined
+def may_take(state, slot, vehicle, least):
+    """Return False if a route has no room for anybody who needs at least so much; True promises nothing."""
+    if state.varied == 0 or state.mixed != 0 or state.backhauls != 0:
+        return state.load[slot] + least <= state.largest_load
+    return state.load[slot] + least <= state.soft_capacity[vehicle, 0]
+
+
+@inlined
+def has_room_for(state, slot, vehicle, more):
+    """Return whether a route carries so much more, where there is one kind of goods, delivered alone."""
+    return state.load[slot] + more <= state.carries[vehicle, 0]
+
+
+@inlined
+def fits_on_board(state, load, vehicle, part):
+    """Return whether a vehicle type carries so much of some goods."""
+    return load <= state.carries[vehicle, part]
+
+
+@inlined
+def fits_route(state, slot, vehicle):
+    """Return whether a vehicle type carries a route; where loads differ along it, they are worked out."""
+    if state.mixed == 0:
+        return violation_at_ends(state, slot, vehicle) == 0.0
+    for part in range(state.goods):
+        if not fits_on_board(state, state.peak[np.int64(slot) * state.goods + part], vehicle, part):
+            return False
+    return True
+
+
+@inlined
+def may_fit_route(state, slot, vehicle):
+    """Return False if a vehicle type does not carry a route, by the first goods at its ends; True promises nothing."""
+    if state.simple_load != 0:
+        return has_room_for(state, slot, vehicle, 0.0)
+    at = np.int64(slot) * state.goods
+    return fits_on_board(state, state.start_load[at], vehicle, 0) and fits_on_board(
+        state, state.end_load[at], vehicle, 0
+    )
+
+
+@inlined
+def is_too_much(state, slot, vehicle):
+    """Return whether a route is above the capacity by more than any price allows."""
+    if state.simple_load == 0 or state.load_price < np.inf:
+        return False
+    return state.load[slot] > state.soft_capacity[vehicle, 0]
+
+
+@inlined
 def violation_at_ends(state, slot, vehicle):
     """Return the violation of a route by its loads at both ends: all there is without mixed loads."""
     if state.simple_load != 0:
@@ -81,6 +131,19 @@ def violation_with(state, slot, customer, vehicle):
     total = 0.0
     for part in range(state.goods if state.simple_load == 0 else 1):
         start, end = peaks_with(state, slot, customer, part)
+        total += _weighted(state, max(start, end), vehicle, part)
+    return total
+
+
+@inlined
+def violation_exchanged(state, slot, vehicle, leaving, coming):
+    """Return the violation by loads at both ends of a route that one customer leaves and another joins, 0 for none."""
+    if state.simple_load != 0:
+        return _above(state.load[slot] + state.demand[coming] - state.demand[leaving], state.carries[vehicle, 0])
+    total, at = 0.0, np.int64(slot) * state.goods
+    for part in range(state.goods):
+        start = state.start_load[at + part] + state.delivery[coming, part] - state.delivery[leaving, part]
+        end = state.end_load[at + part] + state.pickup[coming, part] - state.pickup[leaving, part]
         total += _weighted(state, max(start, end), vehicle, part)
     return total
 

@@ -63,6 +63,60 @@ def earliest_at(state, slot, vehicle, node):
 
 
 @inlined
+def departs_late(state, vehicle, begin):
+    """Return by how much a vehicle that begins at a time leaves too late."""
+    return max(0.0, begin - state.shift_leaves[vehicle])
+
+
+@inlined
+def returns_late(state, vehicle, back):
+    """Return by how much a vehicle that comes back at a time is late."""
+    return max(0.0, back - state.shift_closes[vehicle])
+
+
+@inlined
+def may_begin(state, node, begin):
+    """Return whether service at a stop may begin at a time."""
+    return begin <= state.latest[node]
+
+
+@inlined
+def fits_between(state, vehicle, node, arrival, travel, here):
+    """Return whether a stop that is reached at an arrival is on time, and the rest of a route from the stop ``here``
+    on, which it travels to so long; 0 stands for the return.
+    """
+    if not may_begin(state, node, arrival):
+        return False
+    return start_of_service(state, node, arrival) + state.service[node] + travel <= latest_at(state, vehicle, here)
+
+
+@inlined
+def violation_between(state, slot, vehicle, node, arrival, travel, before, here):
+    """Return how late a route is with a stop between two others, 0 for the ends, where lateness has a price."""
+    gone, lateness = departure(state, node, arrival)
+    lateness += max(0.0, gone + travel - latest_at(state, vehicle, here))
+    if before != 0:
+        lateness += state.head_lateness[before]
+    elif state.releases != 0:
+        lateness += departs_late(state, vehicle, leaves(state, vehicle, state.route_release[slot]))
+    if here != 0:
+        lateness += state.tail_lateness[here]
+    return lateness
+
+
+@inlined
+def last_arrival(state, node, more):
+    """Return the latest arrival at a stop with which it can be on time on a route of so many legs: by detours."""
+    return state.latest[node] + state.detour * more
+
+
+@inlined
+def last_before(state, node):
+    """Return when a stop must begin at the latest if somebody comes behind it: by a detour the rest may be in time."""
+    return state.latest_start[node] if state.detour == 0.0 else state.latest[node]
+
+
+@inlined
 def departure(state, node, arrival):
     """Return when service at a stop ends after an arrival, and by how much it is late; it ends as if it were not."""
     begin = start_of_service(state, node, arrival)
@@ -113,7 +167,7 @@ def violation_by_ends(state, slot, vehicle, rows, begin):
     first = state.first[slot]
     arrival = begin + time(state, rows, start_of(state, vehicle, np.uint32(0)), first)
     lateness = start_of_service(state, first, arrival) - state.latest_start[first] - state.noise
-    return max(0.0, lateness, begin - state.shift_leaves[vehicle])
+    return max(0.0, lateness, departs_late(state, vehicle, begin))
 
 
 @compiled
@@ -121,14 +175,14 @@ def violation_of_sequence(state, count, vehicle, release):
     """Return how late the stops of ``sequence`` and the return are."""
     rows, before = rows_of(state, vehicle), start_of(state, vehicle, np.uint32(0))
     now = leaves(state, vehicle, release)
-    total = max(0.0, now - state.shift_leaves[vehicle])
+    total = departs_late(state, vehicle, now)
     for index in range(count):
         node = state.sequence[index]
         now, lateness = departure(state, node, now + time(state, rows, before, node))
         total += lateness
         before = node
     back = now + time(state, rows, before, end_of(state, vehicle, np.uint32(0)))
-    return total + max(0.0, back - state.shift_closes[vehicle])
+    return total + returns_late(state, vehicle, back)
 
 
 @inlined
