@@ -141,7 +141,6 @@ def test_prices_rise_within_a_cycle_and_levels_change_behind_it() -> None:
     search = Search(_setup(_day(), MaxIterations(40_000)), np.random.SeedSequence(3), 0.0)
     after = {}
     while search.iteration < 40_000:
-        # Segments end early where a search goes back to the best routes.
         search.advance(prices.step - search.iteration % prices.step)
         after[search.iteration // prices.step] = search._state.load_price
     seen = [after[number] for number in range(1, 401)]
@@ -155,6 +154,49 @@ def test_prices_rise_within_a_cycle_and_levels_change_behind_it() -> None:
     factors = [max(one, two) / min(one, two) for one, two in pairwise(levels)]
     assert all(prices.last_change < factor <= prices.change for factor in factors)
     assert factors == sorted(factors, reverse=True)
+
+
+def test_a_search_goes_back_where_rules_stay_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(penalties, "SCARCE", replace(penalties.SCARCE, step=5, cycle=4, most_broken=2))
+    went_back: list[tuple[float, float, int]] = []
+    go_back = Search._go_back
+
+    def spy(search: Search) -> None:
+        since = search._status.since_best
+        go_back(search)
+        assert search._status.current == pytest.approx(search.best().cost)
+        assert search._status.since_best == since
+        went_back.append((search._status.best, search.best().cost, search.iteration))
+
+    monkeypatch.setattr(Search, "_go_back", spy)
+    ends = []
+    for _ in range(2):
+        went_back.clear()
+        search = Search(_setup(_day(), MaxIterations(20_000)), np.random.SeedSequence(3), 0.0)
+        while search.iteration < 20_000:
+            search.advance(1000)
+        assert search.iteration == 20_000
+        assert search.best().broken_rules() == []
+        ends.append((search.best(), list(went_back)))
+    assert ends[0] == ends[1]
+    assert len(went_back) > 10
+    assert all(number % 5 == 0 and best == pytest.approx(cost) for best, cost, number in went_back)
+    bests = [best for best, _, _ in went_back]
+    assert bests == sorted(bests, reverse=True)
+
+
+def test_who_must_be_served_comes_first_where_no_rule_has_a_price() -> None:
+    # Only skills and windows, of which a stop has several: nothing that may be broken a little.
+    openings: list[Any] = [[[0, 40], [60, 90]] for _ in range(12)]
+    day = _day(
+        deliveries=None, demands=None, openings={node + 1: each for node, each in enumerate(openings)},
+        fleet=[VehicleType(math.inf, 2)],
+    )  # fmt: skip
+    setup = _setup(day, MaxIterations(SCARCE_ITERATIONS * 12))
+    assert not any(first_prices(setup).first)
+    start = Solution(day, [[1, 2, 3]])
+    search = Search(replace(setup, initial=start), np.random.SeedSequence(3), 0.0)
+    assert search._first_phase
 
 
 def test_rules_are_broken_on_the_way_but_never_by_the_best() -> None:

@@ -48,7 +48,7 @@ PortfolioName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME|a,b,c",
-        help="modern, plain, large, long, windows, paper, paper-2 ... paper-12, or operators by name "
+        help="modern, plain, large, long, windows, tight, paper, paper-2 ... paper-12, or operators by name "
         "(string:longest=20 sets a parameter); by default the one for the instance, or all that a policy knows.",
     ),
 ]

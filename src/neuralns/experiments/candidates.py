@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.operators.portfolio import Portfolio, portfolio_named, strongest_for
+from neuralns.operators.portfolio import Portfolio, portfolio_named, default_for
 from neuralns.problem.instance import Instance
 from neuralns.selection.dials import FURTHEST, Dials
 
@@ -21,7 +21,7 @@ def candidates_for(instances: Sequence[Instance], portfolio: Portfolio, count: i
     more of them begin with the same ones.
     """
     dials = Dials(portfolio)
-    defaults = [portfolio_named(name) for name in dict.fromkeys(map(strongest_for, instances))]
+    defaults = [portfolio_named(name) for name in dict.fromkeys(map(default_for, instances))]
     alike = [dials.like(default) for default in defaults]
     rows = [dials.row({}), *(row for row in alike if row is not None)]
     different = {tuple(row): row for row in (each.round(4) for each in rows)}

@@ -28,7 +28,7 @@ from neuralns.experiments.halving import LAST_SHARE, Block, Gain, Plan, blocks_o
 from neuralns.experiments.jobs import Done, Failure, Job, run_jobs
 from neuralns.experiments.store import CsvRows, Store
 from neuralns.files import check_new, check_suffix, check_writable, write_or_rescue
-from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, strongest_for
+from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, default_for
 from neuralns.problem.instance import Instance
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.setup import prepare
@@ -176,7 +176,7 @@ def tune(
     rows = candidates_for(list(problems.values()), portfolio, candidates, seed)
     for instance in problems.values():
         prepare(portfolio, Constant(portfolio, tuple(rows[0])), SimulatedAnnealing(), stop, instance)
-        prepare(portfolio_named(strongest_for(instance)), Uniform(), SimulatedAnnealing(), stop, instance)
+        prepare(portfolio_named(default_for(instance)), Uniform(), SimulatedAnnealing(), stop, instance)
     if not resume:
         table.unlink(missing_ok=True)
     with Store(table, CsvRows(TuningRun)) as store:

@@ -26,11 +26,11 @@ from neuralns.errors import GivenUpError, InputError
 from neuralns.mdp.mdp import MDP
 from neuralns.operators.contract import FINE, broken_contract
 from neuralns.operators.portfolio import Portfolio, tables_type
-from neuralns.problem.limits import LOAD_TOLERANCE
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import FAILED
 from neuralns.routes.evaluate import is_on_time
 from neuralns.routes.layout import state_at
+from neuralns.routes.rules import fleet, load
 from neuralns.routes.transfer import State, flatten, load_routes, new_state, routes_of
 from neuralns.search.step import CHOOSING, begin_step, chosen, end_step
 from neuralns.search.step import called as called_last
@@ -175,7 +175,7 @@ def _reset_lanes(addresses, customers, ends, routes, sizes, numbers, seeds, long
 @compiled
 def _keeps_rules(state):
     """Return whether there are not too many routes, and all are allowed beyond their loads."""
-    if state.n_routes > state.vehicles:
+    if not fleet.is_kept(state):
         return False
     for index in range(state.n_active):
         if not is_on_time(state, state.active[index]):
@@ -195,10 +195,10 @@ def _first_fault(addresses, customers, ends, routes, sizes, numbers):
                 return lane
             seen[customer] = True
         for route in range(routes[number]):
-            load = 0.0
+            total = 0.0
             for index in range(ends[number, route], ends[number, route + 1]):
-                load += state.demand[customers[number, index]]
-            if load > state.capacity * (1.0 + LOAD_TOLERANCE):
+                total += state.demand[customers[number, index]]
+            if not load.is_allowed(state, total):
                 return lane
     return -1
 

@@ -11,6 +11,7 @@ from neuralns.operators.portfolio import Portfolio
 from neuralns.operators.registry import SIGNATURES
 from neuralns.routes.edits import NOTHING_WRONG, TABLE_FULL
 from neuralns.routes.evaluate import carries_too_much, hopeless, penalty
+from neuralns.routes.rules import fleet
 from neuralns.routes.transfer import State
 
 (
@@ -50,7 +51,7 @@ def apply_repair(state, tables, choice):
     for index in range(state.n_saved_slots):
         if carries_too_much(state, state.saved_slot[index]):
             return OVERLOADED
-    if state.n_routes > state.vehicles:
+    if not fleet.is_kept(state):
         return TOO_MANY_ROUTES
     if state.n_removed > 0 and not hopeless(state):
         for index in range(state.n_removed):
@@ -71,7 +72,7 @@ def apply_improve(state, tables, choice):
     for index in range(state.n_saved_slots):
         if carries_too_much(state, state.saved_slot[index]):
             return IMPROVE_OVERLOADED
-    return IMPROVE_OPENED if state.n_routes > state.vehicles else FINE
+    return FINE if fleet.is_kept(state) else IMPROVE_OPENED
 
 
 def broken_contract(

@@ -184,6 +184,8 @@ def _take(state, index):
 @compiled
 def take_all_from_bank(state):
     """Put everybody in the bank on the removal list."""
+    if state.groups_missing > 0:
+        state.cost -= state.groups_missing * state.unserved_cost
     for index in range(state.n_bank):
         state.cost -= penalty(state, state.bank[index])
         add_to_list(state, state.bank[index])

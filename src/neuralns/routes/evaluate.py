@@ -12,7 +12,7 @@ them (see `questions`).
 `insertion`                the cost of a customer at a position
 `beside`                   the cheaper of the two positions beside a customer on a route
 `renew_best`               the cheapest position after somebody else was inserted into the route
-`random_position`             any position on a route
+`random_position`          any position on a route
 `best_opening`             the cost of a route of its own, and the vehicle for it
 `opens_eagerly`            whether a repair opens a route for its first customer, by chance
 `may_run_out`              whether there may be too few vehicles for another route
@@ -29,6 +29,7 @@ them (see `questions`).
 `join`                     the length of a new route made of the beginning of one and the end of another
 `carries_too_much`         whether a route breaks the limit on loads, which no operator may
 `is_on_time`               whether a route is feasible, which a removal may have changed
+`keeps_hard_rules`         whether a route keeps all rules that have no price
 `start_of_service`         when a customer is served
 `off_opening`              how far from the opening of a customer's window the vehicle comes
 =========================  ==========================================================================================
@@ -39,7 +40,7 @@ import numpy as np
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.random import random
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import duration, groups, length, load, stops
+from neuralns.routes.rules import duration, fleet, groups, length, load, stops
 from neuralns.routes.rules.length import rows_of, start_of, vehicle_of
 
 PLAIN = 0
@@ -140,8 +141,7 @@ def best_opening(state, customer):
     """Return the least cost of a route for one customer, there and back and the vehicle, and the type of vehicle."""
     if state.varied == 0 and state.has_depots == 0 and state.grouped == 0:
         # What is asked most often needs no call.
-        free = state.n_routes < min(state.vehicles, state.available[0])
-        return (state.alone[0, customer] if free else np.inf), np.int64(0)
+        return (state.alone[0, customer] if fleet.may_open(state, 0) else np.inf), np.int64(0)
     cost = _opening(state.questions[_OPENING], (state, customer))
     return cost, state.found_vehicle
 
@@ -291,6 +291,25 @@ def total_charges(state):
             renew(state, slot)
             total += state.charges[slot]
     return total
+
+
+@compiled
+def keeps_hard_rules(state, slot):
+    """Return whether a route breaks no rule that has no price, while others have one."""
+    renew(state, slot)
+    if state.legal[slot] != 0:
+        return True
+    vehicle = vehicle_of(state, slot)
+    if (state.load_price == np.inf and state.excess[slot] > 0.0) or (
+        state.late_price == np.inf and state.lateness[slot] > 0.0
+    ):
+        return False
+    if state.measured != 0 and state.duration_price == np.inf:
+        if duration.violation(state, state.duration[slot], vehicle) > 0.0:
+            return False
+    if state.distance_price == np.inf and length.violation(state, state.length[slot], vehicle) > 0.0:
+        return False
+    return state.stops_price < np.inf or stops.violation(state, state.size[slot], vehicle) == 0.0
 
 
 @compiled
@@ -472,4 +491,4 @@ def may_run_out(state, more=0):
     """Return whether opening so many more routes may change what the next one costs: vehicles are limited."""
     if state.varied != 0 or state.has_depots != 0:
         return True
-    return state.n_routes + more >= min(state.vehicles, state.available[0])
+    return not fleet.may_open(state, more)

@@ -20,9 +20,9 @@ from neuralns.routes.cost import (
     saved_at_most,
 )
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import backhauls, duration, groups, length, load, skills, stock, stops, time
+from neuralns.routes.rules import backhauls, duration, fleet, groups, length, load, skills, stock, stops, time
 from neuralns.routes.rules.length import end_of, leg, leg_to, rows_of, start_of, time_to, vehicle_of
-from neuralns.routes.vehicles import CHEAPEST, is_free
+from neuralns.routes.vehicles import CHEAPEST
 
 _BEST_ON_ROUTE, _best_on_route = ask("best_on_route")
 _BEST_OF_SHIPMENT, _best_of_shipment = ask("best_of_shipment")
@@ -70,7 +70,7 @@ def _larger_type(state, customer, slot, own):
     begin = state.class_begin[own]
     for index in range(begin, begin + state.class_size[own]):
         vehicle = state.by_class[index]
-        if vehicle == own or state.used[vehicle] >= state.available[vehicle]:
+        if vehicle == own or not fleet.is_free(state, vehicle):
             continue
         if load.fits_ends(state, slot, customer, state.carries, vehicle):
             cost = price_of_route(state, slot, vehicle)
@@ -415,7 +415,7 @@ def cost_by_sequence(state, node, slot, position):
     begin = state.class_begin[own]
     for index in range(begin, begin + state.class_size[own]):
         vehicle = state.by_class[index]
-        if is_free(state, vehicle, own):
+        if fleet.may_have(state, vehicle, own):
             best = min(best, ask_cost(state, count, vehicle))
     return best - state.route_cost[slot]
 

@@ -111,7 +111,7 @@ FIELDS = (
     _instance("detour", number, 0),  # the most time that the way by another node saves; infinite if not known
     _instance("shortcut", number, 0),  # the most distance that it saves, likewise, where distances are limited
     _instance("noise", number, 0),  # lateness that is the rounding of sums
-    # What it has: known when the rules are compiled (see `questions`).
+    # What it has: known when the rules are compiled (see `answers`).
     _instance("varied", whole, 0),  # whether routes have vehicle types of their own
     _instance("ends", whole, 0),  # whether vehicles start or end elsewhere than at node 0
     _instance("simple_load", whole, 0),  # whether there is one kind of goods, delivered alone: ``load`` says all
@@ -158,7 +158,7 @@ FIELDS = (
     _instance("pickup", dimensions=2),  # shipments included: above 0 where they are picked up, below where delivered
     _instance("partner", _index),  # the other end of a shipment, 0 for others
     _instance("is_delivery", types.uint8),  # whether it is the second end of a shipment
-    _instance("role", types.int32),  # DELIVERED or PICKED_UP where backhauls come last
+    _instance("role", types.int32),  # LINEHAUL or BACKHAUL where backhauls come last
     _instance("release"),
     _instance("n_openings", types.int64),
     _instance("first_opening", types.int64),
@@ -231,7 +231,7 @@ FIELDS = (
     Field("depot_use", "depot", types.int64, copied=True),
     Field("depot_load", "depot", dimensions=2, copied=True),
     Field("group_count", "group", types.int64, copied=True),
-    # The times of a route, derived from it by `evaluate` when they are first looked at after a change.
+    # The times of a route, derived from it by `cost.renew` when they are first looked at after a change.
     Field("dirty", "slot", types.int32, start=1),
     Field("earliest_departure", "node"),  # earliest departure
     Field("latest_start", "node"),  # latest start of service such that the rest of the route is on time
@@ -246,7 +246,7 @@ FIELDS = (
     Field("tail_earliest", "node"),
     Field("tail_latest", "node"),
     Field("tail_warp", "node"),
-    # The loads of a route and what else is derived of it .
+    # The loads of a route and what else is derived of it.
     Field("start_load", "load", copied=True),  # of each slot, by kind of goods: when it leaves
     Field("end_load", "load", copied=True),  # when it comes back, but for shipments
     Field("saved_start_load", "load"),  # in the journal

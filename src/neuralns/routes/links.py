@@ -11,7 +11,7 @@ from neuralns.routes.cost import cost_of_whole_sequence
 from neuralns.routes.journal import chain, save_node, save_slot
 from neuralns.routes.questions import ask
 from neuralns.routes.removal_list import add_to_list, take_off_list
-from neuralns.routes.rules import groups, load
+from neuralns.routes.rules import backhauls, groups, load
 from neuralns.routes.rules.length import end_of, leg, rows_of, start_of, vehicle_of
 from neuralns.routes.vehicles import (
     CHEAPEST,
@@ -20,7 +20,6 @@ from neuralns.routes.vehicles import (
     costs_by_length,
     note_length,
     open_books,
-    starts_with_backhaul,
 )
 
 _TAKE_OFF, _take_off = ask("take_off")
@@ -232,6 +231,6 @@ def prepare(state):
     if state.backhauls != 0:
         for index in range(state.n_saved_slots):
             slot = state.saved_slot[index]
-            if starts_with_backhaul(state, slot):
+            if backhauls.has_pickups_alone(state, slot):
                 while state.first[slot] != 0:
                     _take_off(state.questions[_TAKE_OFF], (state, state.first[slot]))

@@ -20,7 +20,7 @@ save where routes carry too much for a while.
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
-from neuralns.routes.evaluate import PLAIN, carry_out
+from neuralns.routes.evaluate import PLAIN, carry_out, renew
 from neuralns.routes.journal import has_beside
 from neuralns.routes.rules import length, load
 from neuralns.routes.rules.length import end_of, rows_of, start_of, vehicle_of
@@ -220,18 +220,24 @@ def _is_ahead(state, slot, stop, other):
     return False
 
 
-@inlined
+@compiled
 def is_overloaded(state, slot):
     """Return whether a route carries too much, at a price."""
-    return state.load_price < np.inf and state.excess[slot] > 0.0
+    if state.load_price == np.inf:
+        return False
+    renew(state, slot)
+    return state.excess[slot] > 0.0
 
 
 @compiled
 def relief(state, slot, leaving, other_slot, coming):
     """Return by how much the overloads of two routes cost less once a customer of each has changed to the other.
 
-    0 stands for none. By loads at both ends: where deliveries and pickups are on board together it is an estimate.
+    0 stands for none; so it is where loads are hard. By loads at both ends: where deliveries and pickups are on board
+    together it is an estimate.
     """
+    if state.load_price == np.inf:
+        return 0.0
     one, two = vehicle_of(state, slot), vehicle_of(state, other_slot)
     before = load.violation_at_ends(state, slot, one) + load.violation_at_ends(state, other_slot, two)
     after = load.violation_exchanged(state, slot, one, leaving, coming)

@@ -6,7 +6,7 @@ from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint
 from neuralns.routes.cost import ask_cost
 from neuralns.routes.insertion import cost_at, may_fit
-from neuralns.routes.rules import groups
+from neuralns.routes.rules import fleet, groups
 from neuralns.routes.vehicles import LARGEST_TYPE, opening_depots
 
 FAR = 2.0
@@ -19,16 +19,14 @@ def opening(state, customer):
     """Return the least cost of a route for one request, with the vehicle; its type is left in ``found_vehicle``."""
     node = np.uint32(customer)
     state.found_vehicle = 0
-    if state.n_routes >= state.vehicles:
-        return np.inf
-    if groups.is_served(state, node):
+    if not fleet.may_open(state, 0) or groups.is_served(state, node):
         return np.inf
     if state.varied == 0 and state.has_depots == 0:
-        return state.alone[0, node] if state.n_routes < state.available[0] else np.inf
+        return state.alone[0, node]
     best, found = np.inf, np.int64(-1)
     for index in range(len(state.by_class)):
         vehicle = state.by_class[index]
-        if state.alone[vehicle, node] < best and state.used[vehicle] < state.available[vehicle]:
+        if state.alone[vehicle, node] < best and fleet.is_free(state, vehicle):
             cost = state.alone[vehicle, node]
             if state.has_depots != 0:
                 cost += opening_depots(state, vehicle, node)
@@ -40,7 +38,7 @@ def opening(state, customer):
         begin, size, most = state.class_begin[found], state.class_size[found], state.carries[found, 0]
         for index in range(begin, begin + size):
             vehicle = state.by_class[index]
-            if state.used[vehicle] < state.available[vehicle] and state.carries[vehicle, 0] > most:
+            if fleet.is_free(state, vehicle) and state.carries[vehicle, 0] > most:
                 cost = state.alone[vehicle, node]
                 if state.has_depots != 0 and cost < np.inf:
                     cost += opening_depots(state, vehicle, node)
@@ -57,7 +55,7 @@ def _with_preferred(state, node, cost, found):
     A type that costs far more on the way, from another depot say, is not worth a trial.
     """
     vehicle = np.int64(state.preferred)
-    if state.used[vehicle] >= state.available[vehicle]:
+    if not fleet.is_free(state, vehicle):
         return cost, found
     own = state.alone[vehicle, node]
     if own - state.fixed_cost[vehicle] > FAR * (state.alone[found, node] - state.fixed_cost[found]):

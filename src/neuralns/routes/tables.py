@@ -42,7 +42,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def facts_of(instance: Instance) -> dict[str, int]:
-    """Return what an instance has, as rules are compiled for it (see `questions`)."""
+    """Return what an instance has, as rules are compiled for it (see `answers`)."""
     vehicle_types = instance.types
     pickups = instance.amounts[1]
     depots = any(depot.capacity is not None or depot.cost > 0 for depot in instance.depots or ())

@@ -11,8 +11,7 @@ from neuralns.compiled.random import randint, random
 from neuralns.routes.cost import ask_cost, ask_renew, at_least, price_of_route, renew_if_dirty
 from neuralns.routes.journal import save_node, save_slot
 from neuralns.routes.questions import ask
-from neuralns.routes.rules import groups, load, stock
-from neuralns.routes.rules.backhauls import BACKHAUL
+from neuralns.routes.rules import fleet, groups, load, stock
 from neuralns.routes.rules.length import end_of, leg, rows_of, start_of, vehicle_of
 
 _CLOSE_BOOKS, _close_books = ask("close_books")
@@ -26,12 +25,6 @@ PREFERRED_SHARE = 0.2
 be the best for the route that comes of it."""
 
 
-@inlined
-def is_free(state, vehicle, own):
-    """Return whether a vehicle type is free, or the one that a route has."""
-    return vehicle == own or state.used[vehicle] < state.available[vehicle]
-
-
 @compiled
 def cheapest_type(state, slot):
     """Return the cheapest free type of a route's class that carries it, its own if there is none."""
@@ -40,7 +33,7 @@ def cheapest_type(state, slot):
     begin = state.class_begin[own]
     for index in range(begin, begin + state.class_size[own]):
         vehicle = state.by_class[index]
-        if is_free(state, vehicle, own) and load.fits_route(state, slot, vehicle):
+        if fleet.may_have(state, vehicle, own) and load.fits_route(state, slot, vehicle):
             cost = price_of_route(state, slot, vehicle)
             if cost < best:
                 best, chosen = cost, vehicle
@@ -302,12 +295,6 @@ def _resize(state):
 
 
 @compiled
-def starts_with_backhaul(state, slot):
-    """Return whether a route has pickups alone, which backhauls rule out."""
-    return state.size[slot] > 0 and state.role[state.first[slot]] == BACKHAUL
-
-
-@compiled
 def reassign_vehicles(state):
     """Give routes that have changed a cheaper vehicle; return 1 if a depot gives out more than it has, else 0.
 
@@ -333,7 +320,7 @@ def _exchange_vehicles(state, slot):
     """Let a route exchange vehicles with another one, by chance, if that is cheaper and other vehicles are in use."""
     other = state.active[randint(state, state.n_active)]
     own, theirs = vehicle_of(state, slot), vehicle_of(state, other)
-    if own == theirs or state.size[other] == 0 or state.used[theirs] < state.available[theirs]:
+    if own == theirs or state.size[other] == 0 or fleet.is_free(state, theirs):
         return
     before = state.route_cost[slot] + state.route_cost[other]
     after = ask_cost(state, _lay_out(state, slot), theirs)
@@ -364,7 +351,7 @@ def _change_class(state, slot):
     best, chosen = state.route_cost[slot] - 1e-9 * abs(state.route_cost[slot]), np.int64(-1)
     for index in range(len(state.by_class)):
         vehicle = state.by_class[index]
-        if state.class_begin[vehicle] != state.class_begin[own] and state.used[vehicle] < state.available[vehicle]:
+        if state.class_begin[vehicle] != state.class_begin[own] and fleet.is_free(state, vehicle):
             if (
                 state.priced == 0
                 and state.profile_rows[vehicle] == state.profile_rows[own]

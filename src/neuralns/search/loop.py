@@ -31,7 +31,7 @@ TIMING_STEP = 37
 RECOMPUTE_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
 PRICE_RANGE = 10_000.0
-"""Prices of violations rise and fall up to so many times the first ones."""
+"""Levels of prices rise and fall up to so many times the first prices."""
 NOTHING, A_BEST, NO_WAY_BACK = range(3)
 """Values of ``found`` of a run: why it returned before its iterations were done."""
 
@@ -205,7 +205,9 @@ def _renew_prices(state, run):
     Returns whether rules have been broken for too long: what makes routes feasible again seems to be far away.
     """
     left = state.status.left
-    change = run.price_change**left * run.price_last_change ** (1.0 - left)
+    change = run.price_change
+    if run.price_last_change != change:
+        change = change**left * run.price_last_change ** (1.0 - left)
     load, lateness, longer, farther, more = total_violations(state)
     run.step = (run.step + 1) % run.cycle
     state.load_price = _next_price(run, 0, load, state.load_price, change)
@@ -213,13 +215,13 @@ def _renew_prices(state, run):
     state.duration_price = _next_price(run, 2, longer, state.duration_price, change)
     state.distance_price = _next_price(run, 3, farther, state.distance_price, change)
     state.stops_price = _next_price(run, 4, more, state.stops_price, change)
-    run.broken += 1
-    if load + lateness + longer + farther + more > 0.0:
+    is_broken = load + lateness + longer + farther + more > 0.0
+    if is_broken or state.retypes != 0:
+        # What other vehicles would save depends on prices, too.
         recompute(state)
         state.status.current = state.cost
-    else:
-        run.broken = 0
-    return run.broken > run.most_broken
+    run.broken = run.broken + 1 if is_broken else 0
+    return run.broken >= run.most_broken
 
 
 _signature = types.int64(state_type, tables_type, run_type, types.int64)
@@ -287,6 +289,7 @@ def _run(state, tables, run, iterations):
             count_absence(state)
             status.current = status.best = state.cost
         elif outcome == BEST:
+            run.broken = 0
             keep_best(state, run)
             if run.pauses != 0:
                 run.found = A_BEST

@@ -53,7 +53,7 @@ class Prices:
     most_broken
         After so many renewals in a row that find rules broken a search goes back to the best routes.
     overload
-        A vehicle carries so much more than it may, as a share of that, at most.
+        An insertion loads a vehicle with so much more than it may carry, as a share of that, at most.
     """
 
     first: tuple[float, ...] = (0.0,) * 5

@@ -24,7 +24,7 @@ from neuralns.routes.transfer import give_prices, load_solution, new_state, solu
 from neuralns.search import loop, segments
 from neuralns.search.cooling import Cooling
 from neuralns.search.fewest import left_of_phase, seek_fewer
-from neuralns.search.penalties import HARD, Prices, first_prices
+from neuralns.search.penalties import Prices, first_prices
 from neuralns.search.progress import Progress as Progress
 from neuralns.search.segments import Segments
 from neuralns.search.setup import Setup
@@ -82,7 +82,7 @@ class Search:
         self._keep()
         self._apart, self._vehicles = False, 0
         # Those who must be served and are not come first as well.
-        self._first_phase = setup.fewest_vehicles or (self._missing > 0 and prices == HARD)
+        self._first_phase = setup.fewest_vehicles or (self._missing > 0 and not any(prices.first))
         if self._first_phase:
             self._seek_fewer()
         else:
@@ -252,7 +252,7 @@ class Search:
             if self._run.found == loop.NOTHING:
                 break
             if self._run.found == loop.NO_WAY_BACK:
-                self.continue_from(self.best())
+                self._go_back()
                 continue
             if self._first_phase:
                 self._keep_cost()
@@ -413,6 +413,14 @@ class Search:
         if self._talk is not None:
             self._talk.see_other_routes()
 
+    def _go_back(self) -> None:
+        """Go on from the best routes, which stay the best: recomputed, they may cost less by rounding."""
+        best, since = self._status.best, self._status.since_best
+        self.continue_from(self.best())
+        self._status.best, self._status.since_best = best, since
+        if self._talk is not None:
+            self._talk.see_other_routes()
+
     def _keep(self) -> None:
         """Keep the current routes as the best."""
         loop.keep_best(self._state, self._run)  # type: ignore[no-untyped-call]
@@ -444,6 +452,5 @@ class Search:
 
     def _end_first_phase(self) -> None:
         self._first_phase = False
-        self._soften()
         self._run.fewest, self._run.pauses = 0, self._on_best is not None
         self._cooling.restart(self.elapsed, self.iteration)

@@ -57,7 +57,7 @@ class Setup:
     initial: Solution
     fewest_vehicles: bool = False
     keeps_limit: bool = False
-    """Whether no route may carry too much even for a while (see `overload`)."""
+    """Whether no route may carry too much even for a while (see `penalties`)."""
 
     def starting_from(self, initial: Solution) -> Setup:
         """Return the same from another solution."""

@@ -85,7 +85,8 @@ def solve(
         is chosen, and at random elsewhere.
     portfolio
         Which operators: a portfolio, a name, or a list of operators; by default those that the selector was made for
-        (a fixed pair, a policy), else those for the instance: ``plain``, ``large``, ``long`` or ``windows``.
+        (a fixed pair, a policy), else those for the instance: ``plain``, ``large``, ``long``, ``windows``
+        or ``tight``.
     seed
         Same seed and same number of iterations: same routes.
     scale

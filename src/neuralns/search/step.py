@@ -19,7 +19,7 @@ from neuralns.operators.contract import FINE, NO_THRESHOLD, WRONG_IMPROVE, apply
 from neuralns.operators.pair import begin_pair, end_pair, finish_repair, keep
 from neuralns.operators.portfolio import Portfolio
 from neuralns.routes.edits import undo
-from neuralns.routes.evaluate import PLAIN, all_feasible, hopeless, is_on_time, prepare
+from neuralns.routes.evaluate import PLAIN, all_feasible, hopeless, is_on_time, keeps_hard_rules, prepare
 from neuralns.routes.moves import touch
 from neuralns.search.acceptance.rule import draw_threshold, is_accepted
 from neuralns.selection.selector import ACCEPTED, BEST, BETTER, DESTROY, REJECTED, REPAIR, call_choose, call_update
@@ -103,7 +103,7 @@ def _decide(state, accepts):
     status.running = ACCEPTING
     if state.soft != 0:
         is_best = not given_up and candidate < best - noise and all_feasible(state)
-        accepted = is_best or (not given_up and is_accepted(state, accepts, candidate))
+        accepted = is_best or (not given_up and is_accepted(state, accepts, candidate) and _on_time(state))
     else:
         accepted = not given_up and is_accepted(state, accepts, candidate) and _on_time(state)
         is_best = accepted and candidate < best - noise
@@ -151,11 +151,14 @@ def called(running: int, portfolio: Portfolio, selector: str, acceptance: Any, r
 
 @compiled
 def _on_time(state):
-    """Return whether the routes that changed are feasible: a removal can make a route late if detours save time."""
+    """Return whether the routes that changed are feasible, or break only rules that have a price: a removal can make a
+    route late if detours save time.
+    """
     if state.profile == PLAIN:
         return True
     for index in range(state.n_saved_slots):
-        if not is_on_time(state, state.saved_slot[index]):
+        slot = state.saved_slot[index]
+        if not (keeps_hard_rules(state, slot) if state.soft != 0 else is_on_time(state, slot)):
             return False
     return True
 

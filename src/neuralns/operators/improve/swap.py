@@ -107,7 +107,8 @@ def _swap_between(state, slot, other_slot):
                 cost, position = _cheapest_without(state, node, other)
                 other_cost, other_position = _cheapest_without(state, other, node)
                 saved = gain + _gain(state, other)
-                if overloaded:
+                if overloaded or cost + other_cost < saved:
+                    # An exchange that overloads a route does not pay, and one that relieves it may.
                     saved += relief(state, slot, node, other_slot, other)
                 if cost + other_cost < saved and try_cross(state, node, position, other, other_position):
                     return True

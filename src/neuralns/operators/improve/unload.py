@@ -20,7 +20,7 @@ def unload(state, near=20, tries=10):
 
     A customer i of such a route moves beside a near one j of another route, or they exchange positions, if what that
     saves of overloads, at their price, is more than the legs cost more. At most ``tries`` such moves are tried for a
-    route, since other rules may forbid them. Where no rule is broken at a price it does nothing. Exchanges that pay for
+    route, since other rules may forbid them. Where no route carries too much it does nothing. Exchanges that pay for
     violations are those of Vidal, Crainic, Gendreau & Prins 2013.
     """
     seen = new_visit(state)

@@ -2,8 +2,8 @@
 
 A rule measures: its *violation* is 0 for a route that keeps it, else an amount in its own unit (goods too many, time
 too late, time or distance too long, stops too many). A violation costs a price for each unit; while that is infinite
-(``State.load_price`` and so on) the rule is hard. Rules that have no amount (skills, groups, stock, order of backhauls,
-order and longest rides of shipments) are always hard.
+(``State.load_price`` and so on) the rule is hard. Rules that have no amount (skills, fleet, groups, stock, order of
+backhauls, order and longest rides of shipments) are always hard.
 
 =============  =============================  ===================================================================
 file           unit of its violation          kept of a route
@@ -17,6 +17,7 @@ file           unit of its violation          kept of a route
 `backhauls`    hard                           nothing
 `shipments`    hard                           nothing
 `groups`       hard                           members served, by group
+`fleet`        hard                           vehicles in use, by type
 `stock`        hard                           goods given out, by depot
 =============  =============================  ===================================================================
 

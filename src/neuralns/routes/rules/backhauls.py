@@ -22,6 +22,12 @@ def fits_between(state, customer, before, here):
 
 
 @inlined
+def has_pickups_alone(state, slot):
+    """Return whether a route that is in order has pickups alone."""
+    return state.backhauls != 0 and state.size[slot] > 0 and state.role[state.first[slot]] == BACKHAUL
+
+
+@inlined
 def keeps_sequence(state, count):
     """Return whether the order of ``sequence`` is right."""
     if state.backhauls != 0:

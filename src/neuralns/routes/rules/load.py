@@ -12,6 +12,7 @@ units of the first ones (``State.goods_weight``): what is little of one kind may
 import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
+from neuralns.problem.limits import LOAD_TOLERANCE
 
 
 @inlined
@@ -81,6 +82,12 @@ def has_room_for(state, slot, vehicle, more):
 def fits_on_board(state, load, vehicle, part):
     """Return whether a vehicle type carries so much of some goods."""
     return load <= state.carries[vehicle, part]
+
+
+@inlined
+def is_allowed(state, amount):
+    """Return whether each vehicle of a fleet in which all are alike may carry an amount, as the checker sees it."""
+    return amount <= state.capacity * (1.0 + LOAD_TOLERANCE)
 
 
 @inlined
