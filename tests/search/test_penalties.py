@@ -186,12 +186,9 @@ def test_a_search_goes_back_where_rules_stay_broken(monkeypatch: pytest.MonkeyPa
 
 
 def test_who_must_be_served_comes_first_where_no_rule_has_a_price() -> None:
-    # Only skills and windows, of which a stop has several: nothing that may be broken a little.
-    openings: list[Any] = [[[0, 40], [60, 90]] for _ in range(12)]
-    day = _day(
-        deliveries=None, demands=None, openings={node + 1: each for node, each in enumerate(openings)},
-        fleet=[VehicleType(math.inf, 2)],
-    )  # fmt: skip
+    # No loads, and two windows for each stop: nothing that may be broken a little.
+    openings = {node: [[0, 20], [60, 90]] for node in range(1, 13)}
+    day = _day(deliveries=np.zeros((13, 2)), windows=None, openings=openings, fleet=[VehicleType([1, 1], 2)])
     setup = _setup(day, MaxIterations(SCARCE_ITERATIONS * 12))
     assert not any(first_prices(setup).first)
     start = Solution(day, [[1, 2, 3]])

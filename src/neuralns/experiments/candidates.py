@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from neuralns.operators.portfolio import Portfolio, portfolio_named, default_for
+from neuralns.operators.portfolio import Portfolio, default_for, portfolio_named
 from neuralns.problem.instance import Instance
 from neuralns.selection.dials import FURTHEST, Dials
 

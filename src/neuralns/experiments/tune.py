@@ -28,7 +28,7 @@ from neuralns.experiments.halving import LAST_SHARE, Block, Gain, Plan, blocks_o
 from neuralns.experiments.jobs import Done, Failure, Job, run_jobs
 from neuralns.experiments.store import CsvRows, Store
 from neuralns.files import check_new, check_suffix, check_writable, write_or_rescue
-from neuralns.operators.portfolio import Portfolio, make_portfolio, portfolio_named, default_for
+from neuralns.operators.portfolio import Portfolio, default_for, make_portfolio, portfolio_named
 from neuralns.problem.instance import Instance
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.setup import prepare

@@ -304,9 +304,9 @@ def keeps_hard_rules(state, slot):
         state.late_price == np.inf and state.lateness[slot] > 0.0
     ):
         return False
-    if state.measured != 0 and state.duration_price == np.inf:
-        if duration.violation(state, state.duration[slot], vehicle) > 0.0:
-            return False
+    took = state.duration[slot] if state.measured != 0 and state.duration_price == np.inf else 0.0
+    if took > 0.0 and duration.violation(state, took, vehicle) > 0.0:
+        return False
     if state.distance_price == np.inf and length.violation(state, state.length[slot], vehicle) > 0.0:
         return False
     return state.stops_price < np.inf or stops.violation(state, state.size[slot], vehicle) == 0.0

@@ -113,9 +113,10 @@ def beyond_distance(state, customer, slot, vehicle, rows, before, here, longer, 
     cost = 0.0
     if state.limited != 0:
         over = length.violation(state, state.length[slot] + longer, vehicle)
-        if over > 0.0:
-            if state.distance_price == np.inf:
-                return np.inf
+        if over > 0.0 and state.distance_price == np.inf:
+            return np.inf
+        if state.distance_price < np.inf:
+            # A detour may make a route shorter that is too long.
             cost += state.distance_price * (over - length.violation(state, state.length[slot], vehicle))
     if state.timed != 0:
         if hard:
@@ -151,9 +152,9 @@ def _by_duration(state, customer, slot, vehicle, rows, before, here, longer, hea
         return np.inf
     cost = state.per_duration[vehicle] * (took - state.duration[slot])
     over = duration.violation(state, took, vehicle)
-    if over > 0.0:
-        if state.duration_price == np.inf:
-            return np.inf
+    if over > 0.0 and state.duration_price == np.inf:
+        return np.inf
+    if state.duration_price < np.inf:
         cost += state.duration_price * (over - duration.violation(state, state.duration[slot], vehicle))
     if state.owned != 0:
         most, size = load.peak_with(state, slot, customer, before), state.size[slot]

@@ -21,7 +21,7 @@ def may_have(state, vehicle, own):
 
 @inlined
 def may_open(state, more):
-    """Return whether there are vehicles for one more route beside ``more`` others, of any type as far as they differ."""
+    """Return whether there is a vehicle, of whatever type, for one more route beside ``more`` others."""
     most = state.vehicles
     if state.varied == 0:
         most = min(most, state.available[0])
