@@ -554,16 +554,16 @@ class Model:
                 )
         return distances, None if np.array_equal(distances, durations) else durations
 
-    def _free_name(self, kind: str, name: str, pool: str = "") -> str:
-        """Return a name that no other of its kind has."""
-        holder = self._names.get((pool or kind, text(f"name of a {kind}", name)))
+    def _free_name(self, what: str, name: str, pool: str = "") -> str:
+        """Return a name, if no other such thing has it already."""
+        holder = self._names.get((pool or what, text(f"name of a {what}", name)))
         if holder is not None:
-            raise InputError(f"{kind} {name}: there is a {holder} of this name already.")
+            raise InputError(f"{what} {name}: there is a {holder} of this name already.")
         return name
 
-    def _take_name(self, kind: str, name: str, pool: str = "") -> None:
+    def _take_name(self, what: str, name: str, pool: str = "") -> None:
         if name:
-            self._names[pool or kind, name] = kind
+            self._names[pool or what, name] = what
 
     def _located(self, what: str, x: Any, y: Any, location: Any) -> Location:
         """Return the place that is given, or a new one."""
@@ -612,9 +612,9 @@ class Model:
         return found
 
 
-def _called(kind: str, name: Any, known: int) -> str:
+def _called(what: str, name: Any, known: int) -> str:
     """Return what to call a thing in sentences: by its name, or its number."""
-    return f"{kind} {name:.60}" if isinstance(name, str) and name else f"{kind} {known + 1}"
+    return f"{what} {name:.60}" if isinstance(name, str) and name else f"{what} {known + 1}"
 
 
 def _shown(end: Location | Client | Depot, place: int) -> str:
