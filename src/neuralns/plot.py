@@ -39,7 +39,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)))
 MARKERS = "osD^vPX"
 
 Lines = Mapping[str, Sequence[tuple[float, float, float]]]
-"""Names of lines, and their points: place, height and half of an interval (NaN for none)."""
+"""Names of lines, and their points: abscissa, height and half of an interval (NaN for none)."""
 
 
 def routes(solution: Solution | Result, axes: Axes | None = None) -> Figure:
@@ -465,14 +465,14 @@ def operator_shares(result: Result, axes: Axes | None = None) -> Figure:
         chosen = [index for index, use in enumerate(result.operators) if use.phase == phase]
         part = during[:, chosen]
         shares = part / np.maximum(part.sum(axis=1, keepdims=True), 1.0)
-        colours = [COLOURS[place % len(COLOURS)] for place in range(len(chosen))]
+        colours = [COLOURS[rank % len(COLOURS)] for rank in range(len(chosen))]
         hatches = ["", "////", "...."]
         axes.stackplot(
             times[edges[1:]],
             (100 * shares).T,
             labels=[result.operators[index].name for index in chosen],
             colors=colours,
-            hatch=[hatches[place // len(COLOURS) % 3] for place in range(len(chosen))],
+            hatch=[hatches[rank // len(COLOURS) % 3] for rank in range(len(chosen))],
             edgecolor="white",
             linewidth=0.4,
         )
@@ -506,9 +506,9 @@ def anytime(points: Sequence[Point], title: str) -> Figure:
             grid = np.geomspace(max(float(np.median(ends)) / 200, 1e-6), max(float(np.median(ends)), 2e-6), 80)
             curves = []
             for (instance, _), trace in traces.items():
-                places = np.array([getattr(point, what) for point in trace], dtype=float)
+                abscissas = np.array([getattr(point, what) for point in trace], dtype=float)
                 costs = np.array([point.best for point in trace])
-                held = np.clip(np.searchsorted(places, grid, side="right") - 1, 0, None)
+                held = np.clip(np.searchsorted(abscissas, grid, side="right") - 1, 0, None)
                 curves.append(100 * (costs[held] / best[instance] - 1))
             axes.plot(
                 grid, np.maximum(np.mean(curves, axis=0), 1e-3), label=selector, color=COLOURS[number % len(COLOURS)],
@@ -572,14 +572,14 @@ def panels(
     Parameters
     ----------
     lines
-        The lines of each panel. A line has the same look in all panels, by its place among the names; one without
-        points keeps that place but is not drawn.
+        The lines of each panel. A line has the same look in all panels, by its rank among the names; one without
+        points keeps its rank but is not drawn.
     across, up
         What the two axes show.
     behind
         Published lines, drawn thin and grey behind those with the same name, whose markers they have, hollow.
     log
-        Whether places are spread by their logarithm.
+        Whether abscissas are spread by their logarithm.
     one_scale
         Whether all panels have the same heights.
     """
@@ -604,13 +604,16 @@ def panels(
         for number, line in enumerate(names):
             if not panel.get(line):
                 continue
-            places, heights, half = _columns(panel[line])
+            abscissas, heights, half = _columns(panel[line])
             colour = COLOURS[number % len(COLOURS)]
             (labels[line],) = axes.plot(
-                places, heights, color=colour, linestyle=DASHES[number % len(DASHES)], zorder=4 if number == 0 else 3,
-                marker=MARKERS[number % len(MARKERS)], markersize=5.5, linewidth=2.4 if number == 0 else 1.4,
+                abscissas, heights, color=colour, linestyle=DASHES[number % len(DASHES)], markersize=5.5,
+                marker=MARKERS[number % len(MARKERS)], linewidth=2.4 if number == 0 else 1.4,
+                zorder=4 if number == 0 else 3,
             )  # fmt: skip
-            axes.fill_between(places, heights - half, heights + half, color=colour, alpha=0.22, linewidth=0, zorder=2)
+            axes.fill_between(
+                abscissas, heights - half, heights + half, color=colour, alpha=0.22, linewidth=0, zorder=2
+            )
         if log:
             axes.set_xscale("log")
         ticks = sorted({point[0] for line in panel.values() for point in line})

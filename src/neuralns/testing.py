@@ -203,7 +203,7 @@ def _put_to_the_test(
             except NeuralnsError as error:
                 return str(error), None
             except Exception as error:
-                return f"{who}: {_place(error, source)} ({type(error).__name__}: {error}).", None
+                return f"{who}: {_source_line(error, source)} ({type(error).__name__}: {error}).", None
             spent, calls = spent + took, calls + count
             found.append(result)
         if found[0] != found[1]:
@@ -218,11 +218,11 @@ def _rounds(own: list[str]) -> Iterator[tuple[int, Instance, Solution]]:
     for number in range(ROUNDS):
         instance = _instance(number)
         yield number, instance, random_tours(instance, number)
-    for place, name in enumerate(own):
+    for index, name in enumerate(own):
         instance = read(name)
         start = build(instance)
         for extra in range(OWN_ROUNDS):
-            yield ROUNDS + place * OWN_ROUNDS + extra, instance, start
+            yield ROUNDS + index * OWN_ROUNDS + extra, instance, start
 
 
 def _end_in(seconds: float) -> None:
@@ -355,8 +355,8 @@ class _SelectorTrial:
 class _Entries(np.ndarray):
     """An array as functions read it that are not compiled: its entries are Python's numbers, which never overflow."""
 
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
         return found.item() if isinstance(found, np.generic) else found
 
 
@@ -404,7 +404,7 @@ def _prepare(rounds: list[tuple[int, Instance, Solution]]) -> None:
         routes_of(state)
 
 
-def _place(error: Exception, source: Path) -> str:
+def _source_line(error: Exception, source: Path) -> str:
     """Return the last line of the user's file that an exception came through."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if Path(frame.filename).resolve() == source.resolve()]
@@ -415,7 +415,7 @@ def _expect_contract(entry: Operator, state: State, instance: Instance, quota: i
     if state.fault != NOTHING_WRONG:
         what = {"destroy": "removed", "repair": "inserted", "improve": "moved"}[entry.phase]
         raise _Fault(
-            f"{what} customer {state.fault_node}, which cannot be {what} (twice, or at a place off the route?)"
+            f"{what} customer {state.fault_node}, which cannot be {what} (twice, or at a position off the route?)"
         )
     if entry.phase == "destroy" and state.n_removed != quota:
         raise _Fault(f"removed {state.n_removed} customers, but its quota was {quota}")

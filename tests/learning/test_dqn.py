@@ -94,7 +94,7 @@ def test_draws_are_the_same_every_time_and_however_seeds_are_stacked() -> None:
         assert np.array_equal(stacked.words(stream, step, 20), words[:, :20])
 
 
-def test_seeds_streams_steps_and_places_draw_different_numbers() -> None:
+def test_seeds_streams_steps_and_indices_draw_different_numbers() -> None:
     seen = [
         word
         for stream in range(5)

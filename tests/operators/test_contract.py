@@ -88,7 +88,7 @@ def some_state(removed: int, node: int, fault: int = 0) -> State:
         (BAD_REPAIR_CHOICE, -1, "selector 'mine' chose repair operator -1, which does not exist."),
         (WRONG_QUOTA, 1, "operator 'zone' removed 3 customers, but its quota was 4."),
         (WRONG_DESTROY, 0, "operator 'greedy-route' removed customer 9, which is not on a route (removed twice?)."),
-        (WRONG_REPAIR, 1, "operator 'regret-2' inserted customer 9 twice, or at a place off the route."),
+        (WRONG_REPAIR, 1, "operator 'regret-2' inserted customer 9 twice, or at a position off the route."),
         (LEFT_OUT, 0, "operator 'greedy' left 3 customers on the removal list."),
         (OVERLOADED, 1, "operator 'regret-2' overloaded a route."),
         (TOO_MANY_ROUTES, 1, "operator 'regret-2' opened 2 routes, but vehicles are 4."),

@@ -230,6 +230,6 @@ def _tell(run: SolverRun, done: int, total: int) -> None:
 
 def _table(columns: list[str]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place == 0 else "right", no_wrap=True)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="left" if index == 0 else "right", no_wrap=True)
     return table

@@ -91,8 +91,8 @@ def objective_of(instance: Instance) -> str:
 def print_rows(console: Console, first: str, rows: Sequence[Mapping[str, str]]) -> None:
     """Print rows as a table; the first column, of names, is called ``first``."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for place, name in enumerate(rows[0]):
-        table.add_column(name.replace("_", " ") if place else first, no_wrap=True)
+    for index, name in enumerate(rows[0]):
+        table.add_column(name.replace("_", " ") if index else first, no_wrap=True)
     for row in rows[:SHOWN_ROWS]:
         table.add_row(*row.values())
     # A figure is never cut: on a narrow terminal lines wrap.

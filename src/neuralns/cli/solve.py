@@ -179,8 +179,8 @@ def solve(
             ):
                 if pattern is not None:
                     target = _fill(pattern, problem.name)
-                    place = written[what, problem.name] = _kept(write, target)
-                    astray = astray or place != target
+                    written_path = written[what, problem.name] = _kept(write, target)
+                    astray = astray or written_path != target
             if selector == AUTO and result.selector in TRIED and not steered and not quiet:
                 steered = True
                 messages.print(
@@ -263,8 +263,8 @@ def solve(
             ("timetable", plot_timetable),
             ("trace", trace),
         ):
-            if pattern is not None and (place := written[what, problem.name]) is not None:
-                console.print(f"{what} written to {place}", soft_wrap=True)
+            if pattern is not None and (written_path := written[what, problem.name]) is not None:
+                console.print(f"{what} written to {written_path}", soft_wrap=True)
     for row in found:
         if ("routes", row["instance"]) in written and written["routes", row["instance"]] is None:
             # No folder took them; whoever reads this can still copy them.
@@ -286,7 +286,7 @@ def _fill(pattern: str, name: str) -> str:
 
 
 def _kept(write: Callable[[str], None], path: str) -> str | None:
-    """Write a result to its file or to another place that is named; return where it is, None if nowhere."""
+    """Write a result to its file, or to another one, which is named; return its path, None if there is none."""
     from neuralns.files import write_or_rescue
 
     try:

@@ -125,8 +125,8 @@ def first_surface(name: str | None, portfolio: Portfolio, instances: Sequence[st
     same = [each for each in bundled_controllers() if each.portfolio.names == portfolio.names]
     known = sorted((each for each in same if variants <= set(each.policy.card["for"]["kinds"])), key=least)
     # The one that has seen the smallest instances serves where none has seen such small ones.
-    fitting = [each for each in known if least(each) <= smallest] or known[:1]
-    return fitting[-1] if fitting else None
+    suited = [each for each in known if least(each) <= smallest] or known[:1]
+    return suited[-1] if suited else None
 
 
 def instances_on_card(files: Sequence[str], before: LearnedController | None = None) -> dict[str, list[str]]:
@@ -219,7 +219,7 @@ def train_controller(
             )  # fmt: skip
         finally:
             pool.shutdown(wait=False)
-    place = write_or_rescue(partial(write_policy, policy), output)
+    written_path = write_or_rescue(partial(write_policy, policy), output)
     console = plain_console(soft_wrap=True)
     gain = policy.card.get("gain")
     if gain is not None:
@@ -231,8 +231,8 @@ def train_controller(
         )
     if interrupts.caught is not None:
         console.print("stopped early; the same command with --resume goes on")
-    console.print(f"controller written to {place}")
-    if place != output:
+    console.print(f"controller written to {written_path}")
+    if written_path != output:
         raise typer.Exit(1)
     if interrupts.caught == "SIGTERM":
         raise typer.Exit(TERMINATED)

@@ -44,7 +44,7 @@ class _Function(CPUDispatcher):  # type: ignore[misc]
         """
         if not is_own(self.py_func):
             args = tuple(map(_any_whole, args))
-            kws = {name: _any_whole(kind) for name, kind in dict(kws).items()}
+            kws = {name: _any_whole(numba_type) for name, numba_type in dict(kws).items()}
         # Compiled with numba's lock held.
         _callers.append(self)
         try:
@@ -53,8 +53,8 @@ class _Function(CPUDispatcher):  # type: ignore[misc]
             _callers.pop()
 
 
-def _any_whole(kind: Any) -> Any:
-    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+def _any_whole(numba_type: Any) -> Any:
+    return types.unliteral(numba_type) if isinstance(numba_type, types.IntegerLiteral) else numba_type
 
 
 _callers: list[Any] = []

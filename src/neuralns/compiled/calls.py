@@ -63,7 +63,8 @@ def caller_with_parameters(signature: Any) -> Any:
                 switch.add_case(ir.Constant(ir.IntType(64), extra), block)
                 with builder.goto_block(block):
                     more = [
-                        builder.load(builder.gep(first, [ir.Constant(ir.IntType(64), place)])) for place in range(extra)
+                        builder.load(builder.gep(first, [ir.Constant(ir.IntType(64), column)]))
+                        for column in range(extra)
                     ]
                     longer = types.void(*signature.args, *(types.float64,) * extra)
                     builder.call(_function(context, builder, values[0], longer), [*given, *more])
@@ -84,6 +85,6 @@ def _cast(context: Any, builder: Any, given: Any, value: Any, signature: Any) ->
 
 
 def _function(context: Any, builder: Any, address: Any, signature: Any) -> Any:
-    arguments = [context.get_value_type(kind) for kind in signature.args]
-    kind = ir.FunctionType(context.get_value_type(signature.return_type), arguments)
-    return builder.inttoptr(address, kind.as_pointer())
+    arguments = [context.get_value_type(argument) for argument in signature.args]
+    function_type = ir.FunctionType(context.get_value_type(signature.return_type), arguments)
+    return builder.inttoptr(address, function_type.as_pointer())

@@ -61,11 +61,11 @@ def _hook(what: Any) -> None:
     note(said(what.exc_value, what.exc_type, what.exc_traceback))
 
 
-def said(error: BaseException | None, kind: type[BaseException], trace: TracebackType | None) -> str:
+def said(error: BaseException | None, error_class: type[BaseException], trace: TracebackType | None) -> str:
     """Return what an exception says and, if it is known, the line of one's own code that it comes from."""
     frames = [frame for frame in traceback.extract_tb(trace) if not frame.filename.startswith(_PACKAGE)]
-    place = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
-    return f"{place}{kind.__name__}{f': {error}' if str(error or '') else ''}"
+    source = f"{frames[-1].filename}, line {frames[-1].lineno}: " if frames else ""
+    return f"{source}{error_class.__name__}{f': {error}' if str(error or '') else ''}"
 
 
 @contextmanager

@@ -141,17 +141,17 @@ class _Part:
 
     def _value_text(self, value: Any, names: frozenset[str]) -> str:
         """Return a text that differs whenever machine code with a value frozen in would."""
-        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        class_name = f"{type(value).__module__}.{type(value).__qualname__}"
         if isinstance(value, enum.Enum):
-            return f"{kind} {value.name} {self._value_text(value.value, names)}"
+            return f"{class_name} {value.name} {self._value_text(value.value, names)}"
         if isinstance(value, np.ndarray | np.generic):
             return self._object_text(value) if value.dtype.hasobject else _array_text(value)
         if type(value) in _PLAIN:
-            return f"{kind} {value!r}"
+            return f"{class_name} {value!r}"
         if isinstance(value, tuple) or type(value) in (list, dict, set, frozenset):
             told = [self._value_text(entry, names) for entry in (value.items() if isinstance(value, dict) else value)]
             fields = getattr(value, "_fields", "")
-            return f"{kind} {fields} ({', '.join(sorted(told) if isinstance(value, set | frozenset) else told)})"
+            return f"{class_name} {fields} ({', '.join(sorted(told) if isinstance(value, set | frozenset) else told)})"
         if isinstance(value, Dispatcher):
             if is_own(value.py_func):
                 self.helpers.append(value)
@@ -164,7 +164,7 @@ class _Part:
         if isinstance(value, BuiltinFunctionType):
             return f"builtin {value.__module__}.{value.__qualname__} of {type(value.__self__).__qualname__}"
         if isinstance(value, ir.Type | np.dtype | np.ufunc):
-            return f"{kind} {value!r}"
+            return f"{class_name} {value!r}"
         if isinstance(value, ModuleType):
             return self._module_text(value, names)
         try:
@@ -323,27 +323,27 @@ def _is_installed(name: str, file: str | None) -> bool:
     return Path(file).resolve().is_relative_to(Path(sysconfig.get_paths()["stdlib"]).resolve())
 
 
-def type_text(kind: Any) -> str:
+def type_text(numba_type: Any) -> str:
     """Return a text that differs for all types that compile differently; one that cannot be told raises an error."""
-    if isinstance(kind, types.BaseTuple):
-        made_of = getattr(kind, "instance_class", tuple)
+    if isinstance(numba_type, types.BaseTuple):
+        made_of = getattr(numba_type, "instance_class", tuple)
         fields = getattr(made_of, "_fields", "")
-        return f"{made_of.__module__}.{made_of.__qualname__} {fields}({', '.join(map(type_text, kind))})"
-    if isinstance(kind, StructType):
-        return kind.key
-    if isinstance(kind, types.NumberClass | types.TypeRef):
-        return f"class of {type_text(kind.instance_type)}"
+        return f"{made_of.__module__}.{made_of.__qualname__} {fields}({', '.join(map(type_text, numba_type))})"
+    if isinstance(numba_type, StructType):
+        return numba_type.key
+    if isinstance(numba_type, types.NumberClass | types.TypeRef):
+        return f"class of {type_text(numba_type.instance_type)}"
     if isinstance(
-        kind,
+        numba_type,
         types.Number | types.Boolean | types.Array | types.NoneType | types.Omitted | types.UnicodeType | types.Record,
     ):
-        return str(kind)
-    raise _NotCoveredError(str(kind))
+        return str(numba_type)
+    raise _NotCoveredError(str(numba_type))
 
 
 def signature_text(arguments: Any, returned: Any) -> str | None:
     """Return a text of the types that a function is compiled for; None if they cannot be told."""
     try:
-        return f"{[type_text(kind) for kind in arguments]} {None if returned is None else type_text(returned)}"
+        return f"{[type_text(each) for each in arguments]} {None if returned is None else type_text(returned)}"
     except _NotCoveredError:
         return None

@@ -82,7 +82,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
                 if content is not None:
                     return CompileResult._rebuild(context, *pickle.loads(content))
             except Exception as error:
-                _tell_of_no_place(error)
+                _tell_of_no_folder(error)
         return None
 
     def save_overload(self, signature: Any, result: Any) -> None:
@@ -102,7 +102,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
                 if shared:
                     _tell_of_others(shared[0])
                 else:
-                    _tell_of_no_place(RuntimeError())
+                    _tell_of_no_folder(RuntimeError())
             return
         try:
             data = dumps(result._reduce())
@@ -112,7 +112,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
             for path in (*self._versions(folder)[MOST_VERSIONS:], *forgotten):
                 path.unlink(missing_ok=True)
         except Exception as error:
-            _tell_of_no_place(error)
+            _tell_of_no_folder(error)
 
     def _file_name(self, signature: Any, codegen: Any) -> str | None:
         told = signature_text(*normalize_signature(signature))
@@ -275,13 +275,13 @@ def _tell_of_others(path: Path) -> None:
     )
 
 
-def _tell_of_no_place(error: Exception) -> None:
+def _tell_of_no_folder(error: Exception) -> None:
     if isinstance(error, OSError):
         why = error.strerror or str(error)
     else:
         why = "no folder can be written to" if isinstance(error, RuntimeError) else f"{type(error).__name__}: {error}"
     say_once(
-        "no place",
+        "no folder",
         f"compiled code cannot be kept on disk ({why}) and is compiled each time; NUMBA_CACHE_DIR can name a folder.",
     )
 

@@ -27,7 +27,9 @@ class _KnownFields(FunctionPass):  # type: ignore[misc]
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        known = {index: kind.known for index, kind in enumerate(state.args) if isinstance(kind, StructType)}
+        known = {
+            index: numba_type.known for index, numba_type in enumerate(state.args) if isinstance(numba_type, StructType)
+        }
         if not any(known.values()):
             return False
         function = state.func_ir

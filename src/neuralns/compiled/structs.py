@@ -74,13 +74,13 @@ class StructType(types.Type):  # type: ignore[misc]
         self.offsets: dict[str, int] = {}
         self.dtypes: dict[str, Any] = {}
         self.words = 0
-        for field, kind in self.fields.items():
+        for field, field_type in self.fields.items():
             self.offsets[field] = self.words
             self.words += 1
-            if isinstance(kind, types.Array):
-                self.words += kind.ndim
-                self.dtypes[field] = as_dtype(kind.dtype)
-        told = (f"{field}: {kind.key if isinstance(kind, StructType) else kind}" for field, kind in self.fields.items())
+            if isinstance(field_type, types.Array):
+                self.words += field_type.ndim
+                self.dtypes[field] = as_dtype(field_type.dtype)
+        told = (f"{field}: {each.key if isinstance(each, StructType) else each}" for field, each in self.fields.items())
         # Asked for at every call from Python.
         self._key = f"{name}({', '.join(told)}; {', '.join(sorted(self.constants))}; {sorted(self.known.items())})"
         super().__init__(name=name)
@@ -147,17 +147,17 @@ class Struct:
             raise AttributeError(name)
         if name in self._kept:
             return self._kept[name]
-        kind = self.type.fields.get(name)
-        if kind is None:
+        field_type = self.type.fields.get(name)
+        if field_type is None:
             raise AttributeError(f"{self.type.name} has no field {name!r}")
         offset = self.type.offsets[name]
-        return float(self._floats[offset]) if kind is number else int(self._words[offset])
+        return float(self._floats[offset]) if field_type is number else int(self._words[offset])
 
     def __setattr__(self, name: str, value: Any) -> None:
-        kind = self.type.fields.get(name)
-        if kind not in (whole, number):
+        field_type = self.type.fields.get(name)
+        if field_type not in (whole, number):
             raise AttributeError(f"{self.type.name} has no number {name!r} to set")
-        (self._floats if kind is number else self._words)[self.type.offsets[name]] = value
+        (self._floats if field_type is number else self._words)[self.type.offsets[name]] = value
 
     def twin(self, shared: Iterable[str] = ()) -> Struct:
         """Return a struct of its own with the same content; only the arrays named are ``shared``."""
@@ -186,12 +186,12 @@ def _typeof(struct: Struct, context: Any) -> StructType:
 
 @register_model(StructType)
 class _StructModel(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _BYTES)
+    def __init__(self, manager: Any, struct_type: Any) -> None:
+        super().__init__(manager, struct_type, _BYTES)
 
 
 @unbox(StructType)
-def _unbox(kind: Any, struct: Any, c: Any) -> Any:
+def _unbox(struct_type: Any, struct: Any, c: Any) -> Any:
     address = c.pyapi.object_getattr_string(struct, "address")
     word = c.pyapi.long_as_longlong(address)
     c.pyapi.decref(address)
@@ -202,38 +202,40 @@ def _unbox(kind: Any, struct: Any, c: Any) -> Any:
 class _Attributes(AttributeTemplate):  # type: ignore[misc]
     key = StructType
 
-    def generic_resolve(self, kind: Any, attribute: str) -> Any:
-        return kind.fields.get(attribute)
+    def generic_resolve(self, struct_type: Any, attribute: str) -> Any:
+        return struct_type.fields.get(attribute)
 
 
-def _word_at(builder: Any, kind: StructType, pointer: Any, field: str, further: int = 0) -> Any:
+def _word_at(builder: Any, struct_type: StructType, pointer: Any, field: str, further: int = 0) -> Any:
     """Return the address of a field's word, or of one that follows it."""
     words = builder.bitcast(pointer, _WORD.as_pointer())
-    return builder.gep(words, [ir.Constant(_WORD, kind.offsets[field] + further)], inbounds=True)
+    return builder.gep(words, [ir.Constant(_WORD, struct_type.offsets[field] + further)], inbounds=True)
 
 
-def _load(builder: Any, kind: StructType, field: str, pointer: Any) -> Any:
+def _load(builder: Any, struct_type: StructType, field: str, pointer: Any) -> Any:
     """Load a word of a field; one that never changes the optimiser may keep over writes to other memory."""
     load = builder.load(pointer)
-    if field in kind.constants:
+    if field in struct_type.constants:
         load.set_metadata("invariant.load", builder.module.add_metadata([]))
     return load
 
 
-def _data(context: Any, builder: Any, kind: StructType, pointer: Any, field: str) -> Any:
+def _data(context: Any, builder: Any, struct_type: StructType, pointer: Any, field: str) -> Any:
     """Return the address of an array field's first entry."""
-    entry = context.get_data_type(kind.fields[field].dtype)
-    return builder.inttoptr(_load(builder, kind, field, _word_at(builder, kind, pointer, field)), entry.as_pointer())
+    entry = context.get_data_type(struct_type.fields[field].dtype)
+    return builder.inttoptr(
+        _load(builder, struct_type, field, _word_at(builder, struct_type, pointer, field)), entry.as_pointer()
+    )
 
 
 @lower_getattr_generic(StructType)
-def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -> Any:
-    field, word = kind.fields[attribute], _word_at(builder, kind, pointer, attribute)
-    if attribute in kind.known:
-        return context.get_constant(field, kind.known[attribute])
+def _read(context: Any, builder: Any, struct_type: Any, pointer: Any, attribute: str) -> Any:
+    field, word = struct_type.fields[attribute], _word_at(builder, struct_type, pointer, attribute)
+    if attribute in struct_type.known:
+        return context.get_constant(field, struct_type.known[attribute])
     if isinstance(field, types.Array):
         shape = [
-            _load(builder, kind, attribute, _word_at(builder, kind, pointer, attribute, 1 + axis))
+            _load(builder, struct_type, attribute, _word_at(builder, struct_type, pointer, attribute, 1 + axis))
             for axis in range(field.ndim)
         ]
         size = ir.Constant(_WORD, context.get_abi_sizeof(context.get_data_type(field.dtype)))
@@ -241,22 +243,22 @@ def _read(context: Any, builder: Any, kind: Any, pointer: Any, attribute: str) -
         for extent in reversed(shape[1:]):
             strides.insert(0, builder.mul(strides[0], extent))
         array = make_array(field)(context, builder)
-        data = _data(context, builder, kind, pointer, attribute)
+        data = _data(context, builder, struct_type, pointer, attribute)
         populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
         return array._getvalue()
     if isinstance(field, StructType):
-        return builder.inttoptr(_load(builder, kind, attribute, word), _BYTES)
-    return _load(builder, kind, attribute, builder.bitcast(word, context.get_value_type(field).as_pointer()))
+        return builder.inttoptr(_load(builder, struct_type, attribute, word), _BYTES)
+    return _load(builder, struct_type, attribute, builder.bitcast(word, context.get_value_type(field).as_pointer()))
 
 
 @lower_setattr_generic(StructType)
 def _write(context: Any, builder: Any, signature: Any, arguments: Any, attribute: str) -> None:
-    kind, given = signature.args
-    field = kind.fields[attribute]
-    if field not in (whole, number) or attribute in kind.constants:
-        raise TypeError(f"field {attribute!r} of {kind.name} never changes")
+    struct_type, given = signature.args
+    field = struct_type.fields[attribute]
+    if field not in (whole, number) or attribute in struct_type.constants:
+        raise TypeError(f"field {attribute!r} of {struct_type.name} never changes")
     value = context.cast(builder, arguments[1], given, field)
-    word = _word_at(builder, kind, arguments[0], attribute)
+    word = _word_at(builder, struct_type, arguments[0], attribute)
     builder.store(value, builder.bitcast(word, context.get_value_type(field).as_pointer()))
 
 
@@ -266,7 +268,7 @@ def _take_for(context: Any, builder: Any, source: Any, target: Any, pointer: Any
     return pointer
 
 
-def at_address(kind: StructType) -> Any:
+def at_address(struct_type: StructType) -> Any:
     """Return a compiled function that takes the address of a struct for the struct."""
 
     @intrinsic
@@ -274,12 +276,12 @@ def at_address(kind: StructType) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.inttoptr(arguments[0], _BYTES)
 
-        return kind(types.int64), generate
+        return struct_type(types.int64), generate
 
     return take
 
 
-def entry_copier(kind: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
+def entry_copier(struct_type: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
     """Return a compiled function ``(struct, tail, head)``: ``target[head] = source[tail]`` for pairs of arrays."""
     chosen = tuple(pairs)
 
@@ -292,8 +294,8 @@ def entry_copier(kind: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
                 for index, given in zip(indices, signature.args[1:], strict=True)
             )
             for source, target in chosen:
-                value = builder.load(builder.gep(_data(context, builder, kind, pointer, source), [tail]))
-                builder.store(value, builder.gep(_data(context, builder, kind, pointer, target), [head]))
+                value = builder.load(builder.gep(_data(context, builder, struct_type, pointer, source), [tail]))
+                builder.store(value, builder.gep(_data(context, builder, struct_type, pointer, target), [head]))
             return context.get_dummy_value()
 
         return types.void(struct, tail, head), generate
@@ -301,7 +303,7 @@ def entry_copier(kind: StructType, pairs: Iterable[tuple[str, str]]) -> Any:
     return copy
 
 
-def field_copier(kind: StructType, fields: Iterable[str]) -> Any:
+def field_copier(struct_type: StructType, fields: Iterable[str]) -> Any:
     """Return a compiled function ``(source, target)`` that copies fields, arrays of one shape entry by entry."""
     chosen = tuple(fields)
 
@@ -309,20 +311,22 @@ def field_copier(kind: StructType, fields: Iterable[str]) -> Any:
     def copy(typing_context: Any, source: Any, target: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             for name in chosen:
-                field = kind.fields[name]
+                field = struct_type.fields[name]
                 if not isinstance(field, types.Array):
-                    word = builder.load(_word_at(builder, kind, arguments[0], name))
-                    builder.store(word, _word_at(builder, kind, arguments[1], name))
+                    word = builder.load(_word_at(builder, struct_type, arguments[0], name))
+                    builder.store(word, _word_at(builder, struct_type, arguments[1], name))
                     continue
-                one, other = (_data(context, builder, kind, pointer, name) for pointer in arguments)
+                one, other = (_data(context, builder, struct_type, pointer, name) for pointer in arguments)
                 count = ir.Constant(_WORD, 1)
                 for axis in range(field.ndim):
-                    extent = _load(builder, kind, name, _word_at(builder, kind, arguments[0], name, 1 + axis))
+                    extent = _load(
+                        builder, struct_type, name, _word_at(builder, struct_type, arguments[0], name, 1 + axis)
+                    )
                     count = builder.mul(count, extent)
                 size = context.get_abi_sizeof(context.get_data_type(field.dtype))
                 cgutils.raw_memcpy(builder, other, one, count, size)
             return context.get_dummy_value()
 
-        return types.void(kind, kind), generate
+        return types.void(struct_type, struct_type), generate
 
     return copy

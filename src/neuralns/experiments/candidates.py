@@ -41,15 +41,15 @@ def draw_row(dials: Dials, default: Floats, rng: np.random.Generator) -> Floats:
     for first, last in ((0, destroys), (destroys, operators)):
         part = row[first:last]
         part += rng.normal(0.0, 1.0, last - first)
-        for place in range(last - first):
+        for index in range(last - first):
             chance = rng.random()
             if chance < 0.4:
-                part[place] = -2 * FURTHEST if chance < 0.2 else rng.normal()
+                part[index] = -2 * FURTHEST if chance < 0.2 else rng.normal()
         if (part < -FURTHEST).all():
             part[rng.integers(last - first)] = 0.0
-    for place in range(operators, operators + improves):
+    for index in range(operators, operators + improves):
         chance = rng.random()
         if chance < 0.7:
-            row[place] = -2 * FURTHEST if chance < 0.35 else rng.uniform(-2.0, 2.3)
+            row[index] = -2 * FURTHEST if chance < 0.35 else rng.uniform(-2.0, 2.3)
     row[operators + improves :] = rng.normal(0.0, 0.6, rest)
     return row

@@ -342,18 +342,18 @@ def _run_once(
         math.nan if result.decision_time_share is None else round(result.decision_time_share, 5),
     )
     trace = result.trace
-    places = np.unique(np.linspace(0, len(trace.time) - 1, CURVE_POINTS).round().astype(int))
+    indices = np.unique(np.linspace(0, len(trace.time) - 1, CURVE_POINTS).round().astype(int))
     return run, [
         Point(
             key.instance,
             key.contender,
             key.conditions,
             key.seed,
-            round(trace.time[place], 4),
-            trace.iteration[place],
-            trace.best[place],
+            round(trace.time[index], 4),
+            trace.iteration[index],
+            trace.best[index],
         )
-        for place in places
+        for index in indices
     ]
 
 

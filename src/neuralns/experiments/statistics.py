@@ -27,8 +27,8 @@ def holm(values: Sequence[float]) -> list[float]:
     order = np.argsort(values, kind="stable")
     corrected = [0.0] * len(values)
     largest = 0.0
-    for place, index in enumerate(order):
-        largest = max(largest, min(1.0, (len(values) - place) * values[index]))
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))
         corrected[int(index)] = float(round(largest, 12))
     return corrected
 

@@ -138,7 +138,7 @@ def preset(name: str, network: str = "mlp") -> Config:
     raise InputError(f"preset {name!r} is not known; choose paper, strong or graph.")
 
 
-# --- Random numbers as a function of seed, stream, step and place: nothing to save, the same however they are batched.
+# --- Random numbers as a function of seed, stream, step and index: nothing to save, the same however they are batched.
 
 
 class Draws:
@@ -206,8 +206,8 @@ class Replay:
 
         Rows are taken as a whole, which is quicker than by three indices.
         """
-        places = (times * (kept.shape[1] * kept.shape[2]) + columns).flatten()
-        return kept.flatten(0, 2).index_select(0, places).view(*times.shape, *kept.shape[3:])
+        indices = (times * (kept.shape[1] * kept.shape[2]) + columns).flatten()
+        return kept.flatten(0, 2).index_select(0, indices).view(*times.shape, *kept.shape[3:])
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all that a checkpoint needs."""

@@ -170,7 +170,7 @@ def _compiled_oracle() -> Any:
 
 
 def play_oracle(lanes: Lanes, pair: Fixed, rollouts: int = ROLLOUTS) -> npt.NDArray[np.int64]:
-    """Play all episodes by simulation, as a mark for what choosing by the state can win.
+    """Play all episodes by simulation, as a baseline for what choosing by the state can win.
 
     At each step pairs of operators are tried in simulations that go on with a fixed pair to the end of the episode, and
     the one with the best mean is applied. ``rollouts`` for each pair on average are shared out by sequential halving

@@ -97,7 +97,7 @@ def broken_contract(
     if status == WRONG_REPAIR and state.fault == TABLE_FULL:
         return OperatorError(f"operator {name!r} was given {removed} customers, more than the search was made for.")
     if status == WRONG_REPAIR:
-        return OperatorError(f"operator {name!r} inserted customer {node} twice, or at a place off the route.")
+        return OperatorError(f"operator {name!r} inserted customer {node} twice, or at a position off the route.")
     if status in (LEFT_OUT, IMPROVE_LEFT_OUT):
         return OperatorError(f"operator {name!r} left {removed} customers on the removal list.")
     if status in (TOO_MANY_ROUTES, IMPROVE_OPENED):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from neuralns.errors import InputError
 from neuralns.operators.own_file import run_python_file
 
-Kind = TypeVar("Kind")
+Part = TypeVar("Part")
 
 
 def is_own_file(name: str) -> bool:
@@ -32,16 +32,16 @@ def split_own_file(name: str) -> tuple[str, str]:
     return file + py, own.removeprefix(":")
 
 
-def parts_in(module: ModuleType, kind: type[Kind]) -> tuple[dict[str, Kind], dict[str, type[Kind]]]:
-    """Return what a user's file holds of a kind, by name: instances, and classes of its own."""
+def parts_in(module: ModuleType, part_class: type[Part]) -> tuple[dict[str, Part], dict[str, type[Part]]]:
+    """Return what a user's file holds of a class, by name: instances, and subclasses of its own."""
     content = vars(module).items()
-    instances = {key: value for key, value in content if isinstance(value, kind)}
+    instances = {key: value for key, value in content if isinstance(value, part_class)}
     classes = {
         key: value
         for key, value in content
         # A class that the file imports is not its own.
         if isinstance(value, type)
-        and issubclass(value, kind)
+        and issubclass(value, part_class)
         and value.__module__ == module.__name__
         and not key.startswith("_")
     }
@@ -57,14 +57,14 @@ def functions_in(module: ModuleType) -> dict[str, FunctionType]:
     }
 
 
-def load_part(path: str, name: str, kind: type[Kind], what: str, how: str) -> Kind:
-    """Run a user's Python file and return what it holds of a kind: an instance, or one made of a class.
+def load_part(path: str, name: str, part_class: type[Part], what: str, how: str) -> Part:
+    """Run a user's Python file and return what it holds of a class: an instance, or one made of a subclass.
 
     A file with several is asked for one by its ``name``; instances come before the classes that they are made of.
     ``how`` says what to write where there is none.
     """
-    instances, classes = parts_in(run_python_file(path), kind)
-    known: dict[str, Kind | type[Kind]] = {**instances, **classes}
+    instances, classes = parts_in(run_python_file(path), part_class)
+    known: dict[str, Part | type[Part]] = {**instances, **classes}
     found = the_one(path, name, known, {key: known[key] for key in instances or classes}, what, how)
     if not isinstance(found, type):
         return found
@@ -74,12 +74,12 @@ def load_part(path: str, name: str, kind: type[Kind], what: str, how: str) -> Ki
         raise InputError(f"{path}: {what} {found.__name__!r} cannot be made without arguments ({error}).") from None
 
 
-def load_function(path: str, name: str, kind: type[Kind], what: str, how: str) -> Kind | FunctionType:
-    """Run a user's Python file and return what it holds of a kind, or else a function of its own."""
+def load_function(path: str, name: str, part_class: type[Part], what: str, how: str) -> Part | FunctionType:
+    """Run a user's Python file and return what it holds of a class, or else a function of its own."""
     module = run_python_file(path)
-    instances, functions = parts_in(module, kind)[0], functions_in(module)
+    instances, functions = parts_in(module, part_class)[0], functions_in(module)
     known: dict[str, Any] = {**functions, **instances}
-    found: Kind | FunctionType = the_one(path, name, known, {**instances} or {**functions}, what, how)
+    found: Part | FunctionType = the_one(path, name, known, {**instances} or {**functions}, what, how)
     return found
 
 

@@ -194,10 +194,10 @@ def _register(name: str, phase: Phase, kind: str, uses_history: bool, dials: Map
 
 
 def _may_replace(known: Callable[..., None], function: Callable[..., None]) -> bool:
-    """Return whether a function is another version of a known one: from the same place, or typed at a prompt again."""
+    """Return whether a function is a version of a known one: of the same file and name, or typed at a prompt again."""
     typed = known.__module__ == function.__module__ == "__main__"
-    place = (known.__code__.co_filename, known.__qualname__)
-    return typed or place == (function.__code__.co_filename, function.__qualname__)
+    origin = (known.__code__.co_filename, known.__qualname__)
+    return typed or origin == (function.__code__.co_filename, function.__qualname__)
 
 
 def operators() -> tuple[Operator, ...]:

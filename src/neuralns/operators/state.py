@@ -131,7 +131,7 @@ class State(Protocol):
     table_delta: Numbers
     """The repair table: least cost of a customer (row) in a route (column), at ``row * width + column``."""
     table_position: Wholes
-    """The repair table: the place that goes with it."""
+    """The repair table: the position that goes with it."""
     best_delta: Numbers
     """The repair table, by row: cost of the cheapest column."""
     best_column: Slots

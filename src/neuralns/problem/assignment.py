@@ -31,6 +31,6 @@ def assign_types(
     columns = np.repeat(np.arange(len(available)), counts)
     chosen = costs.argmin(axis=1)
     if len(columns):
-        rows, places = linear_sum_assignment(costs[:, columns])
-        chosen[rows] = columns[places]
+        rows, indices = linear_sum_assignment(costs[:, columns])
+        chosen[rows] = columns[indices]
     return tuple(int(vehicle_type) for vehicle_type in chosen)

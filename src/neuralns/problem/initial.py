@@ -188,7 +188,7 @@ def sweep(instance: Instance) -> Solution:
     """
     _refuse_rules(instance, "sweep")
     around = instance.points[1:] - instance.points[0]
-    angles, reach = np.arctan2(around[:, 1], around[:, 0]), np.hypot(around[:, 0], around[:, 1])
+    angles, radii = np.arctan2(around[:, 1], around[:, 0]), np.hypot(around[:, 0], around[:, 1])
     limit = load_limit(instance, LOAD_TOLERANCE / 2)
     routes: list[list[int]] = []
     room = -1.0
@@ -201,8 +201,8 @@ def sweep(instance: Instance) -> Solution:
         room -= demand
     for route in routes:
         half = len(route) // 2
-        route[:half] = sorted(route[:half], key=lambda customer: float(reach[customer - 1]))
-        route[half:] = sorted(route[half:], key=lambda customer: -float(reach[customer - 1]))
+        route[:half] = sorted(route[:half], key=lambda customer: float(radii[customer - 1]))
+        route[half:] = sorted(route[half:], key=lambda customer: -float(radii[customer - 1]))
     return Solution(instance, routes)
 
 

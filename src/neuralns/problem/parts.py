@@ -126,9 +126,9 @@ def check_parts(instance: Instance) -> None:
     dimensions = instance.dimensions
     for number, vehicle_type in enumerate(instance.types, 1):
         what = f"vehicle type {vehicle_type.name or number}"
-        for depot, where in ((vehicle_type.start, "starts"), (vehicle_type.end, "ends")):
-            if depot is not None and depot not in depots:
-                refuse(f"{what} {where} at node {depot}, which is no depot.")
+        for end, where in ((vehicle_type.start, "starts"), (vehicle_type.end, "ends")):
+            if end is not None and end not in depots:
+                refuse(f"{what} {where} at node {end}, which is no depot.")
         if len(vehicle_type.capacity) != dimensions:
             refuse(f"{what} has capacities in {len(vehicle_type.capacity)} dimensions, but amounts have {dimensions}.")
         if vehicle_type.profile > len(instance.profiles or ()):
@@ -144,8 +144,8 @@ def check_parts(instance: Instance) -> None:
                 )
             if matrix is not None and (matrix < 0).any():
                 refuse(f"profile {profile.name or number} has a negative {what}.")
-    for place, node in zip(instance.depots or (), instance.depot_nodes, strict=False):
-        stated = dimensions if place.capacity is None else len(place.capacity)
+    for depot, node in zip(instance.depots or (), instance.depot_nodes, strict=False):
+        stated = dimensions if depot.capacity is None else len(depot.capacity)
         if stated != dimensions:
             refuse(f"depot {instance.label(node)} has capacities in {stated} dimensions, not {dimensions}.")
     for cost in instance.route_costs or ():

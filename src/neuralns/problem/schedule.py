@@ -149,11 +149,11 @@ def _starts(
 
 def _rides(instance: Instance, route: Sequence[int]) -> list[tuple[int, int, float]]:
     """Return where on a route the pickups and deliveries of limited rides are, counted from 1, and their limits."""
-    place = {node: position for position, node in enumerate(route, 1)} if instance.longest_rides else {}
+    positions = {node: position for position, node in enumerate(route, 1)} if instance.longest_rides else {}
     found = []
     for delivery, (pickup, longest) in instance.longest_rides.items():
-        if pickup in place and place[pickup] < place.get(delivery, 0):
-            found.append((place[pickup], place[delivery], longest))
+        if pickup in positions and positions[pickup] < positions.get(delivery, 0):
+            found.append((positions[pickup], positions[delivery], longest))
     return found
 
 

@@ -116,7 +116,7 @@ class Solution:
                 total += instance.duration_cost * self.duration
             return total + instance.vehicle_cost * len(self.routes) + self.lost
         total = sum(self.route_cost(number) for number in range(len(self.routes)))
-        return total + sum((instance.depots or ())[place].cost for place in self._depots_used()) + self.lost
+        return total + sum((instance.depots or ())[index].cost for index in self._depots_used()) + self.lost
 
     def _depots_used(self) -> set[int]:
         """Return which of the depots that are described any route starts or ends at."""

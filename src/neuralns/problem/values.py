@@ -35,8 +35,8 @@ def numbers(what: str, values: object, dimensions: int, *, endless: bool = False
     if array.ndim != dimensions:
         raise InputError(f"{what} must be {_FORMS[dimensions]}.")
     fits = np.abs(array) <= LARGEST_NUMBER
-    for place in np.argwhere(~(fits | (array == np.inf) if endless else fits))[:1]:
-        raise InputError(f"{what}: value {array[tuple(place)]} of node {place[0]} is {_unfit(array[tuple(place)])}.")
+    for index in np.argwhere(~(fits | (array == np.inf) if endless else fits))[:1]:
+        raise InputError(f"{what}: value {array[tuple(index)]} of node {index[0]} is {_unfit(array[tuple(index)])}.")
     array.setflags(write=False)
     return array
 

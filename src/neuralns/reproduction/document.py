@@ -92,16 +92,18 @@ class Table:
 
     def html(self) -> str:
         lines = [self._line("th", self.head), *(self._line("td", row) for row in self.rows)]
-        kind = ' class="wide"' if self.texts == 1 else ""
+        attribute = ' class="wide"' if self.texts == 1 else ""
         body = "".join(f"<tr>{line}</tr>\n" for line in lines[1:])
         return (
-            f'<div class="scroll"><table{kind}>\n<thead><tr>{lines[0]}</tr></thead>\n'
+            f'<div class="scroll"><table{attribute}>\n<thead><tr>{lines[0]}</tr></thead>\n'
             f"<tbody>\n{body}</tbody></table></div>"
         )
 
     def _line(self, tag: str, cells: tuple[str, ...]) -> str:
-        kinds = ["" if column < self.texts else ' class="number"' for column in range(len(cells))]
-        return "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
+        attributes = ["" if column < self.texts else ' class="number"' for column in range(len(cells))]
+        return "".join(
+            f"<{tag}{attribute}>{escape(cell)}</{tag}>" for attribute, cell in zip(attributes, cells, strict=True)
+        )
 
     def markdown(self) -> str:
         rule = ["---" if column < self.texts else "---:" for column in range(len(self.head))]

@@ -70,6 +70,6 @@ def published_estimates() -> dict[Cell, Estimate]:
     return found
 
 
-def _read(name: str, kind: type[Any]) -> tuple[Any, ...]:
+def _read(name: str, row_type: type[Any]) -> tuple[Any, ...]:
     with as_file(files("neuralns.reproduction").joinpath("published", name)) as path:
-        return tuple(read_rows(path, kind))
+        return tuple(read_rows(path, row_type))

@@ -445,7 +445,7 @@ def least_to_come(state):
 def hopeless(state):
     """Return whether the routes cost so much that no insertion of those still removed can lead to acceptance.
 
-    Routes that cost less than a selector's reach are never hopeless.
+    Routes below the cost up to which a selector wants to know theirs (``finish_below``) are never hopeless.
     """
     status = state.status
     limit = max(status.threshold, status.finish_below)

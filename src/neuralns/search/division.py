@@ -70,7 +70,7 @@ def _says_so(rule: object, attribute: str, *methods: str) -> bool:
     """
     order = type(rule).__mro__
     said, *others = (
-        next((place for place, each in enumerate(order) if name in vars(each)), len(order))
+        next((index for index, each in enumerate(order) if name in vars(each)), len(order))
         for name in (attribute, *methods)
     )
     return said <= min(others)

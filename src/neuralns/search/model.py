@@ -138,7 +138,7 @@ class Model:
         self.vehicle_types: list[VehicleType] = []
         self.route_costs: list[RouteCost] = []
         self._edges: dict[tuple[int, int], tuple[float, float]] = {}
-        self._places: dict[Location, int] = {}
+        self._indices: dict[Location, int] = {}
         self._names: dict[tuple[str, str], str] = {}
         self._dimensions: tuple[int, str] | None = None
 
@@ -410,7 +410,7 @@ class Model:
         edges. With edges, all pairs of places need one (see `instance`). Edges of a profile count for its vehicles in
         place of those of none; of two edges between the same places the last one counts.
         """
-        tail, head = self._place_of(frm), self._place_of(to)
+        tail, head = self._index_of(frm), self._index_of(to)
         what = f"edge from {_shown(frm, tail)} to {_shown(to, head)}"
         length, time = not_negative(f"{what}: distance", distance), not_negative(f"{what}: duration", duration)
         if tail == head and (length or time):
@@ -532,21 +532,21 @@ class Model:
         edges = self._edges if profile is None else self._edges | profile.edges
         if not edges:
             return None, None
-        places = [self._places[node.location] for node in nodes]
+        indices = [self._indices[node.location] for node in nodes]
         spans = np.full((2, len(self.locations), len(self.locations)), math.nan)
         if not self._edges:
-            spans[:] = euclidean(np.array([(place.x, place.y) for place in self.locations]))
+            spans[:] = euclidean(np.array([(location.x, location.y) for location in self.locations]))
         for index in range(len(self.locations)):
             spans[:, index, index] = 0.0
         pairs = np.array(list(edges))
         spans[:, pairs[:, 0], pairs[:, 1]] = np.array(list(edges.values())).T
-        distances, durations = spans[:, places][:, :, places]
+        distances, durations = spans[:, indices][:, :, indices]
         absent = np.isnan(distances)
         if missing is not None:
             distances[absent] = durations[absent] = not_negative("missing value", missing)
         else:
             for tail, head in np.argwhere(absent)[:1].tolist():
-                ends = (_shown(nodes[end], places[end]) for end in (tail, head))
+                ends = (_shown(nodes[end], indices[end]) for end in (tail, head))
                 where = f" of profile {profile.name}" if profile is not None and profile.name else ""
                 raise InputError(
                     f"{self.name}: there is no edge from {' to '.join(ends)}{where}; add it, or give a missing_value "
@@ -554,16 +554,16 @@ class Model:
                 )
         return distances, None if np.array_equal(distances, durations) else durations
 
-    def _free_name(self, kind: str, name: str, pool: str = "") -> str:
-        """Return a name that no other of its kind has."""
-        holder = self._names.get((pool or kind, text(f"name of a {kind}", name)))
+    def _free_name(self, what: str, name: str, pool: str = "") -> str:
+        """Return a name, if no other such thing has it already."""
+        holder = self._names.get((pool or what, text(f"name of a {what}", name)))
         if holder is not None:
-            raise InputError(f"{kind} {name}: there is a {holder} of this name already.")
+            raise InputError(f"{what} {name}: there is a {holder} of this name already.")
         return name
 
-    def _take_name(self, kind: str, name: str, pool: str = "") -> None:
+    def _take_name(self, what: str, name: str, pool: str = "") -> None:
         if name:
-            self._names[pool or kind, name] = kind
+            self._names[pool or what, name] = what
 
     def _located(self, what: str, x: Any, y: Any, location: Any) -> Location:
         """Return the place that is given, or a new one."""
@@ -575,13 +575,13 @@ class Model:
             return Location(one_number(f"{what}: x", x), one_number(f"{what}: y", y))
         if x is not None or y is not None:
             raise InputError(f"{what}: a location is given, which has its x and y; give other values by their names.")
-        if not isinstance(location, Location) or location not in self._places:
+        if not isinstance(location, Location) or location not in self._indices:
             raise InputError(f"{what}: location {location!r:.60} is not of this model.")
         return location
 
     def _placed(self, location: Location) -> Location:
-        if location not in self._places:
-            self._places[location] = len(self.locations)
+        if location not in self._indices:
+            self._indices[location] = len(self.locations)
             self.locations.append(location)
         return location
 
@@ -604,23 +604,23 @@ class Model:
         if profile is not None and not _among(profile, self.profiles):
             raise InputError(f"{what}: profile {profile!r:.60} is not of this model.")
 
-    def _place_of(self, end: Location | Client | Depot) -> int:
-        place = end.location if isinstance(end, Client | Depot) else end
-        found = self._places.get(place) if isinstance(place, Location) else None
+    def _index_of(self, end: Location | Client | Depot) -> int:
+        location = end.location if isinstance(end, Client | Depot) else end
+        found = self._indices.get(location) if isinstance(location, Location) else None
         if found is None:
             raise InputError(f"edge: {end!r:.60} is no location, client or depot of this model.")
         return found
 
 
-def _called(kind: str, name: Any, known: int) -> str:
+def _called(what: str, name: Any, known: int) -> str:
     """Return what to call a thing in sentences: by its name, or its number."""
-    return f"{kind} {name:.60}" if isinstance(name, str) and name else f"{kind} {known + 1}"
+    return f"{what} {name:.60}" if isinstance(name, str) and name else f"{what} {known + 1}"
 
 
-def _shown(end: Location | Client | Depot, place: int) -> str:
+def _shown(end: Location | Client | Depot, index: int) -> str:
     if end.name or isinstance(end, Location):
-        return end.name or f"location {place + 1}"
-    return _shown(end.location, place)
+        return end.name or f"location {index + 1}"
+    return _shown(end.location, index)
 
 
 def _among(thing: object, known: Sequence[object]) -> bool:

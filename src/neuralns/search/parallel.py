@@ -295,23 +295,23 @@ class _Coordinator:
     def _receive(self) -> None:
         """Take in what searches tell; one that waits has nothing to say."""
         busy = [self.connections[worker] for worker in self.present - self.waiting]
-        for ready in wait(busy, MESSAGE_SECONDS):
-            worker = self.connections.index(ready)  # type: ignore[arg-type]
+        for connection in wait(busy, MESSAGE_SECONDS):
+            worker = self.connections.index(connection)  # type: ignore[arg-type]
             try:
-                kind, content = self.connections[worker].recv()
+                event, content = self.connections[worker].recv()
             except (EOFError, OSError):
                 self._leave_out(worker)
                 continue
-            if kind == "error":
+            if event == "error":
                 raise content
-            if kind == "given up":
+            if event == "given up":
                 content, error = content
                 self.silent.append(error)
                 self._leave_out(worker)
             if content.routes is None:
                 content = replace(content, routes=self.latest[worker].routes, vehicles=self.latest[worker].vehicles)
             self.latest[worker] = content
-            if kind == "round":
+            if event == "round":
                 self.waiting.add(worker)
 
     def _leave_out(self, worker: int) -> None:
@@ -573,11 +573,11 @@ def _search_in_rounds(connection: Connection, supervised: Supervised, clock: Clo
     number = 0
     told: tuple[int, int, float] | None = None
 
-    def tell(kind: str, also: GivenUpError | None = None) -> None:
+    def tell(event: str, also: GivenUpError | None = None) -> None:
         nonlocal told
-        message = _message_of(search, number, search.rank != told, kind == "round")
+        message = _message_of(search, number, search.rank != told, event == "round")
         told = message.rank
-        connection.send((kind, message if also is None else (message, also)))
+        connection.send((event, message if also is None else (message, also)))
 
     # Whatever becomes of this worker, the coordinator has routes of it.
     tell("round")

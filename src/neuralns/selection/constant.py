@@ -100,9 +100,9 @@ def read_setting(path: str | os.PathLike[str]) -> Constant:
     return Constant(portfolio, tuple(row.tolist()), name, instances)
 
 
-def _expect(value: Any, kind: type | UnionType) -> Any:
-    """Return a value of a kind; any other one is an error."""
-    if not isinstance(value, kind) or isinstance(value, bool):
+def _expect(value: Any, expected: type | UnionType) -> Any:
+    """Return a value of a type; any other value is an error."""
+    if not isinstance(value, expected) or isinstance(value, bool):
         raise TypeError(f"{value!r:.40} is of the wrong kind")
     return value
 

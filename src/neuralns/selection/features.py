@@ -224,7 +224,7 @@ _PAPER, _WINDOWS, _RELATIVE, _BY_ROUTE = PAPER.index, WINDOWS.index, RELATIVE.in
 _MOVES, _MOST_MOVE = 8, 4.0
 _PAPER_WIDTH, _RICH_WIDTH, _WINDOWS_WIDTH = len(PAPER.nodes), len(RICH.nodes), len(WINDOWS.nodes)
 _RELATIVE_WIDTH = len(RELATIVE.nodes)
-# Places of the features of the whole, and of those of a node that change with the routes.
+# Indices of the features of the whole, and of those of a node that change with the routes.
 (
     G_PHASE, G_BUDGET, G_COST, G_ROUTES, G_QUOTA, G_REMOVED, G_VEHICLES, G_ONE, G_TWO, G_THREE, G_SMALLEST, G_SECOND,
     G_LARGEST, G_ONE_FITS, G_TWO_FIT, G_SHORTEST_SIZE, G_SHORTEST, G_MEAN_LENGTH, G_LONGEST, G_SPREAD_LENGTH,
@@ -451,7 +451,7 @@ def write_globals(state, feature_set, phase, out, base):
     routes, quota, (arc, unit) = state.n_routes, np.float64(max(state.status.quota, 1)), _lengths(state, feature_set)
     smallest, second, largest, smallest_slot, shortest_slot = np.inf, np.inf, 0.0, np.uint32(0), np.uint32(0)
     shortest, longest, total, squares = np.inf, 0.0, 0.0, 0.0
-    least_load, most_load, total_load, square_load, fitting = np.inf, 0.0, 0.0, 0.0, 0.0
+    least_load, most_load, total_load, square_load, within_quota = np.inf, 0.0, 0.0, 0.0, 0.0
     for index in range(state.n_active):
         slot = state.active[index]
         size = np.float64(state.size[slot])
@@ -464,7 +464,7 @@ def write_globals(state, feature_set, phase, out, base):
             second = size
         largest = max(largest, size)
         if size <= quota:
-            fitting += 1.0
+            within_quota += 1.0
         if length < shortest:
             shortest, shortest_slot = length, slot
         longest = max(longest, length)
@@ -500,7 +500,7 @@ def write_globals(state, feature_set, phase, out, base):
     out[base + G_MEAN_LOAD] = mean_load / state.capacity
     out[base + G_MOST_LOAD] = most_load / state.capacity
     out[base + G_SPREAD_LOAD] = np.sqrt(max(0.0, square_load / count - mean_load * mean_load)) / state.capacity
-    out[base + G_FITTING] = fitting / count
+    out[base + G_FITTING] = within_quota / count
     out[base + G_ARC] = total / _arcs(state) / arc
     demand, depot = 0.0, 0.0
     left, right, low, high = np.inf, -np.inf, np.inf, -np.inf

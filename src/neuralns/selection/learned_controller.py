@@ -78,9 +78,9 @@ class LearnedController(Controller):
         for key, (what, known) in expected.items():
             if self.policy.card.get(key) != list(known):
                 raise InputError(f"{self.name}: was trained with other {what} than this version has.")
-        reach = self.policy.card.get("reach", MOST_SPREADS)
-        if isinstance(reach, bool) or not isinstance(reach, int | float) or not 0 < reach <= SPREADS_LIMIT:
-            raise InputError(f"{self.name}: reach {reach!r:.20} must be a number above 0, up to {SPREADS_LIMIT:g}.")
+        spreads = self.policy.card.get("reach", MOST_SPREADS)
+        if isinstance(spreads, bool) or not isinstance(spreads, int | float) or not 0 < spreads <= SPREADS_LIMIT:
+            raise InputError(f"{self.name}: reach {spreads!r:.20} must be a number above 0, up to {SPREADS_LIMIT:g}.")
 
     @cached_property
     def portfolio(self) -> Portfolio:

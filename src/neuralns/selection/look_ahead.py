@@ -273,8 +273,8 @@ def policy_selector(
     policy: Policy, temperature: float = DEFAULT_TEMPERATURE, name: str = "policy", every: int = 1
 ) -> PolicySelector:
     """Return the selector of a policy that a network makes up, one that looks ahead if it was trained so."""
-    kind = LookAhead if policy.network == NETWORK else PolicySelector
-    return kind(policy, temperature, name, every)
+    selector_class = LookAhead if policy.network == NETWORK else PolicySelector
+    return selector_class(policy, temperature, name, every)
 
 
 def _choose_ahead(memory, state, phase):

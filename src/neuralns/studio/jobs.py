@@ -198,8 +198,8 @@ class Jobs:
 
     def _advance(self) -> None:
         """Let those in the queue begin for whom there is room, and tell the others their positions."""
-        ready = [job for job in self._queue if job.is_read]
-        for job in ready[: max(0, self.limits.jobs - len(self._running))]:
+        startable = [job for job in self._queue if job.is_read]
+        for job in startable[: max(0, self.limits.jobs - len(self._running))]:
             self._queue.remove(job)
             self._running.add(job)
             self._run(self._start_from_queue(job))

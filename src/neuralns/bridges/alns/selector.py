@@ -119,11 +119,11 @@ class LearnedSelector(OperatorSelectionScheme):  # type: ignore[misc]
             training counted iterations.
         """
         lesson, policy = read_lesson(path)
-        for kind, known in (("destroy", policy.destroys), ("repair", policy.repairs)):
-            names = list(known) if alns is None else [name for name, _ in getattr(alns, f"{kind}_operators")]
+        for phase, known in (("destroy", policy.destroys), ("repair", policy.repairs)):
+            names = list(known) if alns is None else [name for name, _ in getattr(alns, f"{phase}_operators")]
             if names != list(known):
                 raise InputError(
-                    f"{path}: was trained with {kind} operators {', '.join(known)}, in this order; the ALNS has "
+                    f"{path}: was trained with {phase} operators {', '.join(known)}, in this order; the ALNS has "
                     f"{', '.join(names) or 'none'}."
                 )
         training = policy.card.get("training")

@@ -55,11 +55,11 @@ def _remove_string(state, customer, longest, split, keep, quota, cut):
         start = state.successor[start]
     first_part = 1 + randint(state, length - 1) if kept > 0 else length
     node = start
-    for place in range(window):
+    for index in range(window):
         if node == 0:
             # Other ends of shipments have left the route as well.
             return
         following = state.successor[node]
-        if place < first_part or place >= first_part + kept:
+        if index < first_part or index >= first_part + kept:
             remove(state, node)
         node = following

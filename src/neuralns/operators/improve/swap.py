@@ -139,7 +139,7 @@ def _find_positions(state, slot, other_slot):
         while True:
             cost = arrives + leg(state, other_slot, node, following) - between
             if cost < state.row_limit[node]:
-                _keep_place(state, node, cost, before)
+                _keep_position(state, node, cost, before)
             if following == 0:
                 break
             arrives, between = leg(state, other_slot, following, node), leaving(state, following)
@@ -148,7 +148,7 @@ def _find_positions(state, slot, other_slot):
 
 
 @compiled
-def _keep_place(state, node, cost, position):
+def _keep_position(state, node, cost, position):
     """Put a position among the three cheapest of a customer."""
     if cost >= state.best_delta[node]:
         state.row_limit[node], state.best_column[node] = cost, position

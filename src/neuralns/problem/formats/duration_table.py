@@ -18,7 +18,7 @@ def read_durations(path: FilePath, names: Sequence[str] | None, order: Sequence[
     """Return the minutes between the stops, the depot first.
 
     With names on top or at the left the table may hold more stops and in another order; without, its rows are those of
-    the stops, of which ``order`` says the places.
+    the stops, of which ``order`` says the indices.
     """
     text = read_text(path)
     table = cells(path, text)
@@ -32,20 +32,20 @@ def read_durations(path: FilePath, names: Sequence[str] | None, order: Sequence[
     if tops is None:
         if size != len(order):
             raise InputError(f"{path}: {size} rows of durations do not fit {len(order)} stops.")
-        places = list(order)
+        indices = list(order)
     elif names is None:
         raise InputError(f"{path}: the table names its stops, but the stops have no column 'name'.")
     elif lefts is not None and tops != lefts:
         row = next(row for (row, _), top, left in zip(body, tops, lefts, strict=True) if top != left)
         raise InputError(f"{path}, row {row}: the names at the left are not those on top, in that order.")
     else:
-        found = {name: place for place, name in enumerate(tops)}
+        found = {name: index for index, name in enumerate(tops)}
         for name in names:
             if name not in found:
                 raise InputError(f"{path}: no column is named {name!r:.60}, as a stop is.")
-        places = [found[name] for name in names]
+        indices = [found[name] for name in names]
     matrix = _numbers(path, body, shift, separator_of(text) != ",")
-    return matrix[np.ix_(places, places)]
+    return matrix[np.ix_(indices, indices)]
 
 
 def _names_and_body(path: FilePath, table: Rows) -> tuple[list[str] | None, list[str] | None, Rows, int]:
@@ -68,13 +68,13 @@ def _names_and_body(path: FilePath, table: Rows) -> tuple[list[str] | None, list
 
 def _numbers(path: FilePath, body: Rows, shift: int, decimal_comma: bool) -> Floats:
     matrix = np.empty((len(body), len(body)))
-    for place, (row, values) in enumerate(body):
+    for index, (row, values) in enumerate(body):
         if (quick := _plain_numbers(values)) is not None:
-            matrix[place] = quick
+            matrix[index] = quick
             continue
         for column, cell in enumerate(values):
             try:
-                matrix[place, column] = value = parse_duration(cell, decimal_comma)
+                matrix[index, column] = value = parse_duration(cell, decimal_comma)
                 if value < 0:
                     raise ValueError("must not be negative")
             except ValueError as error:

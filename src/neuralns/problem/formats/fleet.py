@@ -32,7 +32,7 @@ LIMITS: Columns = {
     "hour_cost": ("hour_cost", "cost_per_hour", "hourly_cost", "hourly_wage"),
 }
 """Columns that say something of every vehicle."""
-PLACES: Columns = {
+ENDS: Columns = {
     "depot": ("depot", "home", "based_at"),
     "start_depot": ("start_depot", "starts_at", "from_depot", "first_depot"),
     "end_depot": ("end_depot", "ends_at", "to_depot", "last_depot"),
@@ -43,7 +43,7 @@ COLUMNS: Columns = {
     "earliest": (*EARLIEST, "shift_start", "shift_earliest"),
     "latest": (*LATEST, "shift_end", "shift_latest"),
     "skills": ("skills", "skill", "can", "equipment"),
-    **PLACES,
+    **ENDS,
     **LIMITS,
 }
 NOWHERE = ("none", "open", "-")
@@ -114,7 +114,7 @@ def read_vehicles(path: FilePath, times: Times, depots: Mapping[str, int], ignor
             skills=sheet.words(index, "skills"),
             name=sheet.text(index, "name"),
         )
-        rows += [replace(row, start=start, end=end) for start, end in _places(sheet, index, depots, row)]
+        rows += [replace(row, start=start, end=end) for start, end in _ends(sheet, index, depots, row)]
     return _together(rows)
 
 
@@ -147,9 +147,9 @@ def vehicles_of_depots(sheet: Sheet, depots: Mapping[int, int]) -> list[Vehicles
     ]
 
 
-def _places(sheet: Sheet, index: int, depots: Mapping[str, int], row: Vehicles) -> list[tuple[int | None, int | None]]:
+def _ends(sheet: Sheet, index: int, depots: Mapping[str, int], row: Vehicles) -> list[tuple[int | None, int | None]]:
     """Return where routes of a row begin and end."""
-    if not any(column in sheet for column in PLACES) and len(depots) > 1:
+    if not any(column in sheet for column in ENDS) and len(depots) > 1:
         if row.number is not None:
             raise InputError(
                 f"{sheet.path}: there are {len(depots)} depots, and no column 'depot' says where vehicles belong."

@@ -180,7 +180,7 @@ def instance_from_json(data: dict[str, Any], source: str) -> Instance:
                 raise InputError(f"{wrong}.")
         for field, make in LISTS.items():
             if data.get(field) is not None:
-                parts[field] = [_part(f"{field}[{place}]", each, make) for place, each in enumerate(data[field])]
+                parts[field] = [_part(f"{field}[{index}]", each, make) for index, each in enumerate(data[field])]
         if "windows" in parts:
             parts["windows"] = _with_open_ends(parts["windows"])
         if "openings" in parts:
@@ -233,11 +233,11 @@ def _types_of(instance: Instance, path: FilePath, given: Any, routes: int) -> li
         if vehicle_type.name
     }
     found = []
-    for place, each in enumerate(given):
+    for index, each in enumerate(given):
         number = names.get(each) if isinstance(each, str) else each
         if type(number) is not int or not 0 <= number < len(instance.types):
             raise InputError(
-                f"{path}: vehicles[{place}]: {each!r:.60} is neither the name of a vehicle type nor a number from 0 to "
+                f"{path}: vehicles[{index}]: {each!r:.60} is neither the name of a vehicle type nor a number from 0 to "
                 f"{len(instance.types) - 1}."
             )
         found.append(number)

@@ -39,11 +39,11 @@ def violation(value: Any, schema: dict[str, Any], whole: dict[str, Any] | None =
         return " or ".join(str(each) for each in several)
     if isinstance(value, list):
         firsts = schema.get("prefixItems", [])
-        parts = [(f"{path}[{place}]", each, firsts[place]) for place, each in enumerate(value[: len(firsts)])]
+        parts = [(f"{path}[{index}]", each, firsts[index]) for index, each in enumerate(value[: len(firsts)])]
         rest = schema.get("items", {})
         # Long lists of numbers are all right as a rule, which is quick to see.
         if rest.get("type") != "number" or not _plain_numbers(value[len(firsts) :], rest.get("minimum", -math.inf)):
-            parts += [(f"{path}[{place}]", each, rest) for place, each in enumerate(value[len(firsts) :], len(firsts))]
+            parts += [(f"{path}[{index}]", each, rest) for index, each in enumerate(value[len(firsts) :], len(firsts))]
     elif isinstance(value, dict):
         parts = [(f"{path}.{key}" if path else key, each, _of_key(key, schema)) for key, each in value.items()]
     else:

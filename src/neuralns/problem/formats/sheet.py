@@ -191,38 +191,38 @@ class Sheet:
             raise InputError(f"{path}: the table is empty.")
         self._comma = separator_of(text) != ","
         (line, self._headers), *self._table = table
-        self._places = self._find(line, columns, harmless, {column_name(key) for key in ignore})
+        self._columns = self._find(line, columns, harmless, {column_name(key) for key in ignore})
         for number, row in self._table:
             if len(row) > len(self._headers):
                 raise InputError(f"{path}, row {number}: {len(row)} cells, but the header has {len(self._headers)}.")
 
     def _find(self, line: int, columns: Columns, harmless: Collection[str], ignore: Collection[str]) -> dict[str, int]:
         """Return which column holds what."""
-        places: dict[str, int] = {}
+        found: dict[str, int] = {}
         names = [column_name(header) for header in self._headers]
         unknown = []
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             what = next((what for what, words in columns.items() if name in words), None)
             if name in ignore or what in ignore:
                 continue
             if what is None:
                 if name and name not in harmless:
-                    unknown.append(Unsupported(0, f"column {self._headers[place]!r:.60}", name))
-            elif what not in places:
-                places[what] = place
+                    unknown.append(Unsupported(0, f"column {self._headers[index]!r:.60}", name))
+            elif what not in found:
+                found[what] = index
             elif what != "name":
-                both = f"columns {self._headers[places[what]]!r:.60} and {self._headers[place]!r:.60}"
+                both = f"columns {self._headers[found[what]]!r:.60} and {self._headers[index]!r:.60}"
                 raise InputError(f"{self.path}, row {line}: {both} both mean {what}.")
-            elif columns[what].index(name) < columns[what].index(names[places[what]]):
-                places[what] = place
-        if unknown and not places:
+            elif columns[what].index(name) < columns[what].index(names[found[what]]):
+                found[what] = index
+        if unknown and not found:
             known = ", ".join(what for what in columns if not what[-1].isdecimal())
             raise InputError(f"{self.path}, row {line}: no column has a name that is known, such as {known}.")
         refuse_unsupported(self.path, unknown, ignore)
-        return places
+        return found
 
     def __contains__(self, column: str) -> bool:
-        return column in self._places
+        return column in self._columns
 
     def __len__(self) -> int:
         return len(self._table)
@@ -233,7 +233,7 @@ class Sheet:
 
     def header(self, column: str) -> str:
         """Return a column's name as the file writes it."""
-        return self._headers[self._places[column]] if column in self._places else column
+        return self._headers[self._columns[column]] if column in self._columns else column
 
     def refusal(self, index: int, column: str, problem: str) -> InputError:
         """Return the refusal of a cell."""
@@ -241,9 +241,9 @@ class Sheet:
 
     def text(self, index: int, column: str) -> str:
         """Return a cell; empty where the table has no such column."""
-        place, row = self._places.get(column), self._table[index][1]
+        column_index, row = self._columns.get(column), self._table[index][1]
         # A cell may hold several lines; names are one.
-        return "" if place is None or place >= len(row) else " ".join(row[place].split())
+        return "" if column_index is None or column_index >= len(row) else " ".join(row[column_index].split())
 
     def number(self, index: int, column: str, least: float | None = 0.0) -> float | None:
         """Return the number in a cell, None if the cell is empty."""

@@ -37,8 +37,8 @@ def read_solomon(path: FilePath, text: str, ignore: Collection[str] = ()) -> Ins
     vehicles are left out; where a file's times are all 0, it has none.
     """
     lines = rows(text)
-    header = next(place for place, (_, words) in enumerate(lines) if re.match(r"CUST\b", words[0]))
-    above = next((place for place, (_, words) in enumerate(lines[:header]) if words == ["NUMBER", "CAPACITY"]), None)
+    header = next(index for index, (_, words) in enumerate(lines) if re.match(r"CUST\b", words[0]))
+    above = next((index for index, (_, words) in enumerate(lines[:header]) if words == ["NUMBER", "CAPACITY"]), None)
     if above is None or above < 2:
         raise InputError(f"{path}: lines NAME, 'VEHICLE' and 'NUMBER CAPACITY' are missing above the customer table.")
     line, fleet = lines[above + 1]

@@ -317,8 +317,8 @@ def _rules(
 def _shipments(path: FilePath, table: Sequence[Row], nodes: Nodes, left_out: Collection[str]) -> dict[str, Any]:
     """Return the shipments, and the windows and services of their halves."""
     halves = [
-        Half(line, place + 1, float(words[1]), *(partner(path, line, word) for word in words[5:]))
-        for place, (line, words) in zip(nodes.order, table, strict=True)
+        Half(line, index + 1, float(words[1]), *(partner(path, line, word) for word in words[5:]))
+        for index, (line, words) in zip(nodes.order, table, strict=True)
     ]
     customers = {number: node for number, node in nodes.by_number.items() if node in nodes.customers}
     found: dict[str, Any] = {"shipments": paired(path, halves, customers)}
@@ -336,18 +336,18 @@ def _width(table: Sequence[Row] | None) -> int:
 
 
 def _depots(path: FilePath, table: Sequence[Row], nodes: int) -> list[int]:
-    """Return the places of the depots among the nodes of the file: the first node unless a section names others."""
+    """Return the indices of the depots among the nodes of the file: the first node unless a section names others."""
     words = [word for _, row in table for word in row]
     if words[-1:] == ["-1"]:
         words.pop()
-    places: dict[int, None] = {}
+    indices: dict[int, None] = {}
     for word in words:
         if not re.fullmatch(r"\d{1,9}", word, re.ASCII) or not 1 <= int(word) <= nodes:
             raise InputError(f"{path}, line {table[0][0]}: depot {word[:60]!r} must be a node from 1 to {nodes}.")
-        if int(word) - 1 in places:
+        if int(word) - 1 in indices:
             raise InputError(f"{path}, line {table[0][0]}: depot {word[:60]!r} is named twice.")
-        places[int(word) - 1] = None
-    return list(places) or [0]
+        indices[int(word) - 1] = None
+    return list(indices) or [0]
 
 
 def _scan(path: FilePath, text: str) -> tuple[dict[str, Specification], dict[str, Section]]:

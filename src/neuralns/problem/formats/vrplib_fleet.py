@@ -41,7 +41,7 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of an instance: their places in the file, and how many are depots, the first node and the last ones."""
+    """Nodes of an instance: their indices in the file, and how many are depots, the first node and the last ones."""
 
     order: list[int]
     depot_count: int
@@ -49,7 +49,7 @@ class Nodes:
     @cached_property
     def by_number(self) -> dict[int, int]:
         """The nodes by their numbers in the file."""
-        return {place + 1: node for node, place in enumerate(self.order)}
+        return {index + 1: node for node, index in enumerate(self.order)}
 
     @property
     def customers(self) -> range:

@@ -85,27 +85,27 @@ def planned_day(
             raise InputError(f"spare {what} {spare:g} must lie between 0 and {MOST_SPARE:g}.")
     # A stream for each part, so that an option leaves the other parts as they are.
     streams = np.random.SeedSequence([seed, 1440]).spawn(6)
-    habits, places, stops, vehicles, goods, hours = (np.random.default_rng(stream) for stream in streams)
-    kind = _Kind.drawn(habits)
-    points = _places(places, customers, depots, positions, kind.radius)
+    firms, places, stops, vehicles, goods, hours = (np.random.default_rng(stream) for stream in streams)
+    firm = _Firm.drawn(firms)
+    points = _places(places, customers, depots, positions, firm.radius)
     away = np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))
-    durations = None if kind.streets == kind.roads == 1.0 else _minutes(away, kind)
+    durations = None if firm.streets == firm.roads == 1.0 else _minutes(away, firm)
     times = away if durations is None else durations
     service = np.zeros(customers + depots)
-    service[1 : customers + 1] = kind.service * stops.choice([1, 2, 3], size=customers, p=[0.5, 0.3, 0.2])
+    service[1 : customers + 1] = firm.service * stops.choice([1, 2, 3], size=customers, p=[0.5, 0.3, 0.2])
     routes: list[_Route] = []
     for depot, own in enumerate(_areas(stops, away, customers, depots)):
         home = (0, customers + 1)[depot]
-        routes += _timed_routes(vehicles, kind, own, home, points, times, service, spare_time)
-    deliveries, pickups, capacities = _amounts(goods, kind, routes, customers + depots, spare_capacity)
-    fleet, of_route = _fleet(kind, routes, capacities)
-    windows = _windows(hours, kind, routes, times, service, share)
+        routes += _timed_routes(vehicles, firm, own, home, points, times, service, spare_time)
+    deliveries, pickups, capacities = _amounts(goods, firm, routes, customers + depots, spare_capacity)
+    fleet, of_route = _fleet(firm, routes, capacities)
+    windows = _windows(hours, firm, routes, times, service, share)
     paid = sum(
-        fleet[index].fixed_cost + fleet[index].distance_cost * _way(away, route) + kind.by_minute * route.done
+        fleet[index].fixed_cost + fleet[index].distance_cost * _way(away, route) + firm.by_minute * route.done
         for index, route in zip(of_route, routes, strict=True)
     )
     prizes = np.full(customers + depots, np.inf)
-    optional = stops.permutation(customers)[: int(kind.optional * customers)] + 1
+    optional = stops.permutation(customers)[: int(firm.optional * customers)] + 1
     prizes[optional] = np.maximum(np.round(stops.uniform(*PRIZES, size=len(optional)) * paid / customers, 1), 0.1)
     instance = Instance(
         f"day-{positions}-c{100 * spare_capacity:g}-t{100 * spare_time:g}-n{customers + depots}-s{seed}",
@@ -124,8 +124,8 @@ def planned_day(
 
 
 @dataclass(frozen=True)
-class _Kind:
-    """What a day is like beside its options: what is on the road, how fast, and what it costs."""
+class _Firm:
+    """The firm whose day it is, beside the options: what it has on the road, how fast, and what it costs."""
 
     radius: float
     service: int
@@ -144,8 +144,8 @@ class _Kind:
     slot: int
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator) -> _Kind:
-        """Draw a kind of day: ``streets`` and ``roads`` in minutes for each kilometre, ``service`` as the shortest."""
+    def drawn(cls, rng: np.random.Generator) -> _Firm:
+        """Draw a firm: ``streets`` and ``roads`` in minutes for each kilometre, ``service`` as the shortest."""
         types = int(rng.choice([1, 2, 3], p=[0.4, 0.35, 0.25]))
         sizes = np.cumprod([1.0, *rng.uniform(1.3, 2.0, size=2)])[:types]
         uniform = rng.random() < 0.5
@@ -186,8 +186,8 @@ class _Route:
 def _places(rng: np.random.Generator, customers: int, depots: int, positions: Customers, radius: float) -> Floats:
     """Return the points of all nodes: a town about (0, 0), villages around it, and others anywhere."""
 
-    def anywhere(size: int, reach: float) -> Floats:
-        angle, far = rng.uniform(0.0, 2.0 * np.pi, size), reach * np.sqrt(rng.random(size))
+    def anywhere(size: int, farthest: float) -> Floats:
+        angle, far = rng.uniform(0.0, 2.0 * np.pi, size), farthest * np.sqrt(rng.random(size))
         return np.stack([far * np.cos(angle), far * np.sin(angle)], axis=1)
 
     homes = np.concatenate([anywhere(1, 0.4 * radius), anywhere(1, 0.8 * radius)])
@@ -202,10 +202,10 @@ def _places(rng: np.random.Generator, customers: int, depots: int, positions: Cu
     return points
 
 
-def _minutes(away: Floats, kind: _Kind) -> Floats:
+def _minutes(away: Floats, firm: _Firm) -> Floats:
     """Return travel times in tenths of minutes, rounded up: slower on streets; no detour is quicker than the way."""
     streets = np.minimum(away, STREETS)
-    minutes: Floats = np.ceil(10.0 * (kind.streets * streets + kind.roads * (away - streets))) / 10.0
+    minutes: Floats = np.ceil(10.0 * (firm.streets * streets + firm.roads * (away - streets))) / 10.0
     return minutes
 
 
@@ -222,7 +222,7 @@ def _areas(rng: np.random.Generator, away: Floats, customers: int, depots: int) 
 
 def _timed_routes(
     rng: np.random.Generator,
-    kind: _Kind,
+    firm: _Firm,
     own: Numbers,
     home: int,
     points: Floats,
@@ -238,10 +238,10 @@ def _timed_routes(
     x, y = (points[own] - points[home]).T
     angle = (np.arctan2(y, x) + rng.uniform(0.0, 2.0 * np.pi)) % (2.0 * np.pi)
     around = own[np.argsort(angle, kind="stable")].tolist()
-    usual = float(np.mean(kind.shifts[: len(kind.sizes)]))
+    usual = float(np.mean(firm.shifts[: len(firm.sizes)]))
     vehicles = len(_cut(around, home, times, service, [(1.0 - spare) * usual] * len(around), whole=False) or [])
-    types = rng.permutation((np.arange(vehicles) + rng.integers(len(kind.sizes))) % len(kind.sizes))
-    shifts = np.array(kind.shifts, dtype=float)[types]
+    types = rng.permutation((np.arange(vehicles) + rng.integers(len(firm.sizes))) % len(firm.sizes))
+    shifts = np.array(firm.shifts, dtype=float)[types]
     full = _full(rng, spare, shifts)
     low, high, cut = 0.0, 1.0, None
     while cut is None:
@@ -259,7 +259,7 @@ def _timed_routes(
     routes = []
     for number, route in enumerate(stops):
         length = int(np.ceil(stretch * shifts[number]))
-        begin = kind.begins[types[number]][depot]
+        begin = firm.begins[types[number]][depot]
         extra = int(max(full[number] * length - done[number], 0.0))
         more = _shares(rng.uniform(0.5, 1.5, size=len(route)), extra)
         service[route] = np.minimum(service[route] + more, LONGEST_SERVICE)
@@ -326,45 +326,45 @@ def _shares(weights: Floats, total: int) -> Numbers:
 
 
 def _amounts(
-    rng: np.random.Generator, kind: _Kind, routes: list[_Route], nodes: int, spare: float
+    rng: np.random.Generator, firm: _Firm, routes: list[_Route], nodes: int, spare: float
 ) -> tuple[Floats, Floats | None, Floats]:
     """Return deliveries, pickups and the capacities of all types, such that each route's vehicle is just so full."""
-    tight, looser = int(rng.integers(kind.goods)), rng.uniform(0.05, 0.3)
+    tight, looser = int(rng.integers(firm.goods)), rng.uniform(0.05, 0.3)
     kilograms = np.exp(rng.normal(np.log(rng.uniform(15.0, 50.0)), rng.uniform(0.5, 1.1), size=nodes))
     density = np.exp(rng.normal(np.log(0.006), 0.4, size=nodes))
-    raw = np.stack([kilograms, density * kilograms], axis=1)[:, : kind.goods]
+    raw = np.stack([kilograms, density * kilograms], axis=1)[:, : firm.goods]
     back = raw * rng.uniform(0.3, 0.9, size=(nodes, 1))
-    gives, only = rng.random(nodes) < kind.pickups, rng.random(nodes) < 0.7
+    gives, only = rng.random(nodes) < firm.pickups, rng.random(nodes) < 0.7
     for route in routes:
         # There is no room for pickups in the first third of a route.
         gives[route.stops[: (len(route.stops) + 2) // 3]] = False
     raw[gives & only] = 0.0
-    sizes = np.array([kind.sizes[route.vehicle_type] for route in routes])
-    deliveries, pickups = np.zeros((nodes, kind.goods)), np.zeros((nodes, kind.goods))
-    capacities = np.zeros((len(kind.sizes), kind.goods))
-    for good in range(kind.goods):
+    sizes = np.array([firm.sizes[route.vehicle_type] for route in routes])
+    deliveries, pickups = np.zeros((nodes, firm.goods)), np.zeros((nodes, firm.goods))
+    capacities = np.zeros((len(firm.sizes), firm.goods))
+    for good in range(firm.goods):
         unit, step = UNITS[good], round(ROOM_UNITS[good] / UNITS[good])
         to_spare = spare if good == tight else min(spare + looser, MOST_SPARE)
         asked = sum(float(raw[route.stops, good].sum()) for route in routes)
         base = asked / unit / ((1.0 - to_spare) * sizes.sum())
         # In units, whole numbers of steps.
-        room = np.ceil(base * np.array(kind.sizes) / step).astype(np.int64) * step
+        room = np.ceil(base * np.array(firm.sizes) / step).astype(np.int64) * step
         full = _full(rng, to_spare, room[[route.vehicle_type for route in routes]].astype(float))
         capacities[:, good] = np.round(room * unit, 2)
         for number, route in enumerate(routes):
             limit = int(room[route.vehicle_type])
             given = _shares(raw[route.stops, good], round(full[number] * limit))
             left, taken = int(given.sum()), np.zeros(len(route.stops), dtype=np.int64)
-            for place, stop in enumerate(route.stops):
-                left -= int(given[place])
+            for index, stop in enumerate(route.stops):
+                left -= int(given[index])
                 if gives[stop]:
-                    taken[place] = min(back[stop, good] / unit, (limit - left - taken.sum()) // 2)
+                    taken[index] = min(back[stop, good] / unit, (limit - left - taken.sum()) // 2)
             deliveries[route.stops, good] = np.round(given * unit, 2)
             pickups[route.stops, good] = np.round(taken * unit, 2)
     return deliveries, pickups if pickups.any() else None, capacities
 
 
-def _fleet(kind: _Kind, routes: list[_Route], capacities: Floats) -> tuple[list[VehicleType], list[int]]:
+def _fleet(firm: _Firm, routes: list[_Route], capacities: Floats) -> tuple[list[VehicleType], list[int]]:
     """Return the types of vehicles, those of each depot apart, as many as there are routes, and the type of each."""
     vehicles = sorted({(route.vehicle_type, route.depot) for route in routes})
     of_route = [vehicles.index((route.vehicle_type, route.depot)) for route in routes]
@@ -376,9 +376,9 @@ def _fleet(kind: _Kind, routes: list[_Route], capacities: Floats) -> tuple[list[
             VehicleType(
                 capacities[size].tolist(),
                 of_route.count(index),
-                float(round(kind.fixed * kind.sizes[size] ** 0.8)),
-                round(kind.by_distance * kind.sizes[size] ** 0.5, 2),
-                kind.by_minute,
+                float(round(firm.fixed * firm.sizes[size] ** 0.8)),
+                round(firm.by_distance * firm.sizes[size] ** 0.5, 2),
+                firm.by_minute,
                 start=one.home,
                 end=one.home,
                 shift=one.shift,
@@ -389,7 +389,7 @@ def _fleet(kind: _Kind, routes: list[_Route], capacities: Floats) -> tuple[list[
 
 
 def _windows(
-    rng: np.random.Generator, kind: _Kind, routes: list[_Route], times: Floats, service: Floats, share: float
+    rng: np.random.Generator, firm: _Firm, routes: list[_Route], times: Floats, service: Floats, share: float
 ) -> Floats:
     """Return the windows of all nodes: those of a share of the stops lie about the times at which routes come by."""
     opens = 60.0 * (min(route.shift[0] for route in routes) // 60)
@@ -402,13 +402,13 @@ def _windows(
     chosen = np.zeros(len(service), dtype=bool)
     chosen[with_window] = True
     for route in routes:
-        now, place = float(route.shift[0]), route.home
+        now, last = float(route.shift[0]), route.home
         for stop in route.stops:
-            now += times[place, stop]
-            if chosen[stop] and drawn[stop, 1] < kind.half_days:
+            now += times[last, stop]
+            if chosen[stop] and drawn[stop, 1] < firm.half_days:
                 windows[stop] = (opens, noon) if now <= noon else (noon, closes)
             elif chosen[stop]:
-                begin = 30.0 * np.floor((now - drawn[stop, 2] * (kind.slot - 30)) / 30.0)
-                windows[stop] = max(begin, opens), min(begin + kind.slot, closes)
-            now, place = now + service[stop], stop
+                begin = 30.0 * np.floor((now - drawn[stop, 2] * (firm.slot - 30)) / 30.0)
+                windows[stop] = max(begin, opens), min(begin + firm.slot, closes)
+            now, last = now + service[stop], stop
     return windows

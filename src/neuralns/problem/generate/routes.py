@@ -49,19 +49,19 @@ def next_route(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) -> li
     free, back = waiting.copy(), stops.away(home)
     place, now, room, left = home, 0.0, stops.capacity, 0.0
     while True:
-        reach = stops.away(place)
-        begin = np.maximum(now + reach, stops.opens)
+        distances = stops.away(place)
+        begin = np.maximum(now + distances, stops.opens)
         done = begin + stops.service + back
-        departure = left if route else begin - reach
+        departure = left if route else begin - distances
         in_time = (begin <= stops.closes) & (done <= stops.shift) & (done - departure <= stops.longest)
         fits = free & (stops.demands <= room) & in_time
         if not fits.any():
             return route
-        urgency = stops.closes - now - reach
-        weight = 0.4 * reach + 0.4 * (begin - now) + 0.2 * urgency
+        urgency = stops.closes - now - distances
+        weight = 0.4 * distances + 0.4 * (begin - now) + 0.2 * urgency
         chosen = int(np.argmin(np.where(fits, weight, np.inf)))
         if not route:
-            left = float(begin[chosen] - reach[chosen])
+            left = float(begin[chosen] - distances[chosen])
         route.append(chosen)
         free[chosen] = False
         place, now, room = stops.points[chosen], begin[chosen] + stops.service[chosen], room - stops.demands[chosen]
@@ -82,9 +82,9 @@ def inserted_routes(stops: Stops, home: Floats, waiting: npt.NDArray[np.bool_]) 
     around = np.argsort(np.arctan2(y, x), kind="stable")
     for stop in around[waiting[around]].tolist():
         # The last one, number -1, is the depot.
-        reach = np.append(stops.away(stops.points[stop]), away[stop])
+        distances = np.append(stops.away(stops.points[stop]), away[stop])
         before, after, legs, departures, latest, room = np.concatenate([_NO_POSITIONS, *positions], axis=1)
-        to, on = reach[before.astype(np.int64)], reach[after.astype(np.int64)]
+        to, on = distances[before.astype(np.int64)], distances[after.astype(np.int64)]
         begin = np.maximum(departures + to, stops.opens[stop])
         in_time = (begin <= stops.closes[stop]) & (begin + stops.service[stop] + on <= latest)
         longer = np.where(in_time & (stops.demands[stop] <= room), to + on - legs, np.inf)

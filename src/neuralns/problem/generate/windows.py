@@ -110,13 +110,13 @@ def _passing_times(
     waiting = np.ones(len(points), dtype=bool)
     place, now, room = home, 0.0, capacity
     while waiting.any():
-        reach = np.sqrt(((points - place) ** 2).sum(axis=1))
-        fits = waiting & (demands <= room) & (now + reach + service + back <= shift)
+        distances = np.sqrt(((points - place) ** 2).sum(axis=1))
+        fits = waiting & (demands <= room) & (now + distances + service + back <= shift)
         if not fits.any():
             place, now, room = home, 0.0, capacity
             continue
-        chosen = int(np.argmin(np.where(fits, reach, np.inf)))
+        chosen = int(np.argmin(np.where(fits, distances, np.inf)))
         waiting[chosen] = False
-        times[chosen] = now + reach[chosen]
+        times[chosen] = now + distances[chosen]
         place, now, room = points[chosen], times[chosen] + service, room - demands[chosen]
     return times
