@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from fleets import cost_of_route, general_instances, insertions, other_ends, some_general_routes
+from fleets import cost_of_route, general_instance, general_instances, insertions, other_ends, some_general_routes
 from neuralns import Group, Instance, Profile, Solution, VehicleType
 from neuralns.compiled.random import seed_generator
 from neuralns.problem.solution import out_of_limits
@@ -521,6 +521,7 @@ def test_a_stop_that_is_late_may_be_in_time_by_a_detour() -> None:
 
 @settings(deadline=None, max_examples=300)
 @given(general_instances(most=12), st.integers(0, 1000), st.booleans())
+@example(general_instance(set(), 2144, most=12), 0, False)  # vehicles that start or end elsewhere take other times
 def test_routes_never_get_cheaper_than_a_repair_counts_on_when_it_gives_up(
     instance: Instance, seed: int, at_a_price: bool
 ) -> None:

@@ -177,7 +177,7 @@ FIELDS = (
     _instance("priced", whole, 0),  # whether durations cost, or there are costs of one's own
     _instance("by_distance", whole, 0),  # whether legs cost their distance, held, and nothing else
     _instance("retypes", whole, 0),  # whether routes can get cheaper by another vehicle, by a known amount at most
-    _instance("same_hours", whole, 0),  # whether an hour costs the same in every vehicle, and shifts are the same
+    _instance("same_hours", whole, 0),  # whether a route takes as long, and costs as much for it, in every vehicle
     # The routes.
     _route("successor", "node", _index),  # next customer, 0 at the end
     _route("predecessor", "node", _index),  # previous customer, 0 at the start

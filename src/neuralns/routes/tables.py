@@ -233,7 +233,7 @@ def _fleet_fields(instance: Instance) -> dict[str, Any]:
         "priced": int(bool(instance.route_costs) or any(each.duration_cost > 0 for each in vehicle_types)),
         "by_distance": int(_legs_cost_distance(instance)),
         "retypes": int(len(vehicle_types) > 1 and has_known_savings(instance)),
-        "same_hours": int(len({(each.duration_cost, each.shift) for each in vehicle_types}) == 1),
+        "same_hours": int(len({(each.duration_cost, each.shift, each.start, each.end) for each in vehicle_types}) == 1),
     }
 
 
