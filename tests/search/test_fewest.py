@@ -70,9 +70,9 @@ def test_the_phase_has_a_share_of_the_run(
     stop: Stop, elapsed: float, iteration: int, since_best: int, found: float
 ) -> None:
     setup = replace(begun([[1, 2], [3, 4], [5]])[0], stop=stop)
-    assert left_of_phase(setup, elapsed, iteration, since_best) == found
+    assert left_of_phase(setup, elapsed, iteration, since_best, FEWEST_SHARE) == found
 
 
 def test_serving_everybody_has_a_smaller_share() -> None:
     setup = begun([[1, 2], [3, 4]], fewest=False)[0]
-    assert left_of_phase(setup, 0.0, 0, 0) == 100 * SERVING_SHARE
+    assert left_of_phase(setup, 0.0, 0, 0, SERVING_SHARE) == 100 * SERVING_SHARE

@@ -16,6 +16,10 @@ from fleets import general_instances
 from neuralns import HillClimbing, MaxIterations, MaxTime, Shipment, Solution, Stop, VehicleType, solve
 from neuralns.problem.generate.x import generate_x
 from neuralns.problem.instance import Instance
+from neuralns.routes.edits import relieve_routes
+from neuralns.routes.evaluate import recompute
+from neuralns.routes.journal import checkpoint
+from neuralns.routes.transfer import routes_of
 from neuralns.search import penalties
 from neuralns.search.penalties import (
     HARD,
@@ -28,6 +32,7 @@ from neuralns.search.penalties import (
 )
 from neuralns.search.search import Search
 from neuralns.search.setup import Setup, make_setup
+from prices import at_prices
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +154,8 @@ def test_prices_rise_within_a_cycle_and_levels_change_behind_it() -> None:
     levels = []
     for cycle in cycles:
         assert cycle == sorted(cycle)
-        assert cycle[-1] / cycle[0] == pytest.approx(prices.swing ** (2 - 2 / prices.cycle))
+        # Everybody is served.
+        assert cycle[-1] / cycle[0] == pytest.approx(prices.wide_swing ** (2 - 2 / prices.cycle))
         levels.append(math.sqrt(cycle[0] * cycle[-1]))
     factors = [max(one, two) / min(one, two) for one, two in pairwise(levels)]
     assert all(prices.last_change < factor <= prices.change for factor in factors)
@@ -183,6 +189,45 @@ def test_a_search_goes_back_where_rules_stay_broken(monkeypatch: pytest.MonkeyPa
     assert all(number % 5 == 0 and best == pytest.approx(cost) for best, cost, number in went_back)
     bests = [best for best, _, _ in went_back]
     assert bests == sorted(bests, reverse=True)
+
+
+def test_rules_get_hard_late_in_a_run_if_somebody_is_left_out() -> None:
+    # Eleven of twelve stops are too much for one vehicle of each type.
+    day = _day()
+    few = _day(fleet=[replace(each, available=1) for each in day.types])
+    setup = _setup(few, MaxIterations(SCARCE_ITERATIONS * 12))
+    hard_from = setup.stop.iterations * (1 - penalties.SCARCE.hard_from)
+    ends, softness = [], []
+    for _ in range(2):
+        search = Search(setup, np.random.SeedSequence(3), 0.0)
+        assert search._state.soft == 1
+        rooms = search._state.soft_capacity.copy()
+        at_price = []
+        while search.iteration < setup.stop.iterations:
+            search.advance(300)
+            at_price.append((search.iteration, int(search._state.soft)))
+        best = search.best()
+        assert best.broken_rules() == []
+        ends.append(best)
+        softness.append(at_price)
+        assert search._run.left_out == len(best.unserved) < len(setup.initial.unserved)
+        assert search._state.soft_capacity == pytest.approx(rooms / (1 + penalties.SCARCE.overload))
+    assert ends[0] == ends[1]
+    assert all(
+        soft == (1 if number < hard_from else 0) for number, soft in softness[0] if abs(number - hard_from) > 100
+    )
+
+
+def test_routes_are_relieved_of_those_without_whom_they_keep_rules() -> None:
+    instance = Instance("row", [0, 4, 1, 4], 6, [(0, 0), (1, 0), (2, 0), (3, 0)], windows=[[0, 99]] * 4)
+    state = at_prices(Solution(instance, [[1, 2, 3]]))
+    checkpoint(state)
+    relieve_routes(state)
+    assert routes_of(state) == [[1, 2]]
+    assert state.bank[: state.n_bank].tolist() == [3]
+    cost = state.cost
+    recompute(state)
+    assert state.cost == pytest.approx(cost) == 4.0 + state.unserved_cost
 
 
 def test_who_must_be_served_comes_first_where_no_rule_has_a_price() -> None:

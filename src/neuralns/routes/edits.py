@@ -4,7 +4,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.random import randint, random
-from neuralns.routes.evaluate import count_changed, penalty, put_on, take_off
+from neuralns.routes.evaluate import cost_without, count_changed, is_on_time, penalty, put_on, take_off
 from neuralns.routes.journal import checkpoint, restore
 from neuralns.routes.removal_list import add_to_list
 from neuralns.routes.rules import groups
@@ -249,6 +249,28 @@ def disband_route(state):
         return
     while state.first[chosen] != 0:
         remove(state, state.first[chosen])
+    charge_for_removed(state)
+    bank_removed(state)
+    close_empty_routes(state)
+    checkpoint(state)
+
+
+@compiled
+def relieve_routes(state):
+    """Move customers of routes that break rules to the bank, one by one those without whom the rest costs least.
+
+    Violations and what it costs to leave somebody out count, so that all must have a price and there are no shipments.
+    """
+    for index in range(state.n_active):
+        slot = state.active[index]
+        while state.size[slot] > 0 and not is_on_time(state, slot):
+            least, chosen, node = np.inf, np.int64(state.first[slot]), state.first[slot]
+            while node != 0:
+                cost = cost_without(state, slot, node) + penalty(state, node)
+                if cost < least:
+                    least, chosen = cost, np.int64(node)
+                node = state.successor[node]
+            remove(state, chosen)
     charge_for_removed(state)
     bank_removed(state)
     close_empty_routes(state)

@@ -26,6 +26,7 @@ them (see `questions`).
 `ends_of_requests`         how many stops a request has at most
 `from_depot`               the distance of a customer from the depot
 `hopeless`                 whether no repair of the routes as they are can be accepted any more
+`cost_without`             what a route costs without one of its customers, violations included
 `join`                     the length of a new route made of the beginning of one and the end of another
 `carries_too_much`         whether a route breaks the limit on loads, which no operator may
 `is_on_time`               whether a route is feasible, which a removal may have changed
@@ -39,6 +40,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.random import random
+from neuralns.routes.cost import ask_cost
 from neuralns.routes.questions import ask
 from neuralns.routes.rules import duration, fleet, groups, length, load, stops
 from neuralns.routes.rules.length import rows_of, start_of, vehicle_of
@@ -259,6 +261,18 @@ def may_take(state, slot, least):
 def carries_too_much(state, slot):
     """Return whether the customers of a route need more than a vehicle carries; where that has a price, none do."""
     return load.is_too_much(state, slot, vehicle_of(state, slot))
+
+
+@compiled
+def cost_without(state, slot, customer):
+    """Return what a route costs without one of its customers, violations included."""
+    count, node = 0, state.first[slot]
+    while node != 0:
+        if node != customer:
+            state.sequence[count] = node
+            count += 1
+        node = state.successor[node]
+    return ask_cost(state, count, vehicle_of(state, slot)) if count > 0 else 0.0
 
 
 @compiled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -15,7 +16,7 @@ from neuralns.compiled.random import seed_words
 from neuralns.compiled.structs import Struct
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
-from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, open_route
+from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, open_route, relieve_routes
 from neuralns.routes.evaluate import load_route, measure_alone, recompute
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
@@ -230,6 +231,17 @@ def give_prices(state: State, prices: Sequence[float], share: float) -> None:
     if prices[0] > 0:
         state.soft_capacity[...] *= 1 + share
         state.largest_load *= 1 + share
+
+
+def take_prices(state: State, share: float) -> None:
+    """Make all rules hard again that had prices; customers of routes that break them leave these."""
+    relieve_routes(state)
+    if state.load_price < math.inf:
+        state.soft_capacity[...] /= 1 + share
+        state.largest_load /= 1 + share
+    for name in PRICES:
+        setattr(state, name, math.inf)
+    state.soft = 0
 
 
 def do_without_route(state: State, vehicles: int) -> None:

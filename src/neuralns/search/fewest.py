@@ -18,8 +18,9 @@ from neuralns.search.setup import Setup
 
 FEWEST_SHARE = 0.5
 """Share of a run that goes into finding fewer vehicles where they come first."""
-SERVING_SHARE = 0.2
-"""Share of a run that may go into serving everybody where the start does not."""
+SERVING_SHARE, LAST_SERVING_SHARE = 0.2, 0.9
+"""Share of a run after which it no longer looks only for room for those who are left out: where the start leaves
+somebody out, and where routes that broke rules for a while do so late in the run."""
 
 
 def seek_fewer(setup: Setup, state: Any, run: Any) -> bool:
@@ -45,10 +46,9 @@ def fewest_by_load(instance: Instance, state: Any) -> int:
     return max(1, math.ceil(float(served.sum()) / load_limit(instance)))
 
 
-def left_of_phase(setup: Setup, elapsed: float, iteration: int, since_best: int) -> float:
-    """Return how many iterations the phase may have from here on; 0 if it is over."""
+def left_of_phase(setup: Setup, elapsed: float, iteration: int, since_best: int, share: float) -> float:
+    """Return how many iterations the phase may have from here on; 0 if it is over after a share of the run."""
     stop = setup.stop
-    share = FEWEST_SHARE if setup.fewest_vehicles else SERVING_SHARE
     horizon = math.inf if math.isfinite(stop.time) and math.isinf(stop.iterations) else horizon_of(stop)
     end = math.ceil(share * horizon) if math.isfinite(horizon) else math.inf
     tired = since_best >= stop.no_improvement

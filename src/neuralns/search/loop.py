@@ -32,7 +32,7 @@ RECOMPUTE_STEP = 1 << 14
 """The cost is recomputed from the routes at multiples of this."""
 PRICE_RANGE = 10_000.0
 """Levels of prices rise and fall up to so many times the first prices."""
-NOTHING, A_BEST, NO_WAY_BACK = range(3)
+NOTHING, A_BEST, NO_WAY_BACK, LEFT_OUT = range(4)
 """Values of ``found`` of a run: why it returned before its iterations were done."""
 
 _counts = types.Array(types.int64, 2, "C")
@@ -71,6 +71,7 @@ run_type = StructType(
         "price_last_change": number,  # and at the end
         "most_broken": whole,  # renewals in a row that may find rules broken
         "swing": number,  # within a cycle they rise from a level divided by this to one multiplied by it
+        "wide_swing": number,  # once the best routes leave nobody out who must be served
         "cycle": whole,  # renewals of a cycle
         "levels": numbers,
         "step": whole,  # of the cycle
@@ -94,8 +95,9 @@ run_type = StructType(
         "changed": _row,
         "is_changed": types.Array(types.uint8, 1, "C"),
         "left_out": whole,  # how many they leave out
+        "hard_from": number,  # share of the run that is left when rules get hard if somebody is left out
         "broken": whole,  # renewals of prices in a row that found rules broken
-        "found": whole,  # why it returned early: at a new best solution, or since rules were broken for long
+        "found": whole,  # why it returned early
         "stopped": whole,  # which of `stops` ended the run, from 1
         "operator": whole,  # whose contract was broken
     },
@@ -115,7 +117,9 @@ run_type = StructType(
         "price_last_change",
         "most_broken",
         "swing",
+        "wide_swing",
         "cycle",
+        "hard_from",
         "levels",
         "kept",
         "pauses",
@@ -181,7 +185,7 @@ def export_best(run, customers, starts, vehicle_types):
 
 
 @inlined
-def _next_price(run, rule, violation, price, change):
+def _next_price(run, rule, violation, price, change, swing):
     """Return the price of a rule until the next renewal; infinite if it is hard.
 
     Over a cycle it rises from its level divided by the swing to its level multiplied by it. The level rises if the rule
@@ -195,7 +199,7 @@ def _next_price(run, rule, violation, price, change):
     if step == 0:
         level = run.levels[rule] * change if 2 * run.kept[rule] < run.cycle else run.levels[rule] / change
         run.levels[rule], run.kept[rule] = min(max(level, first / PRICE_RANGE), first * PRICE_RANGE), 0
-    return run.levels[rule] * run.swing ** (2.0 * (step + 0.5) / run.cycle - 1.0)
+    return run.levels[rule] * swing ** (2.0 * (step + 0.5) / run.cycle - 1.0)
 
 
 @compiled
@@ -208,13 +212,14 @@ def _renew_prices(state, run):
     change = run.price_change
     if run.price_last_change != change:
         change = change**left * run.price_last_change ** (1.0 - left)
+    swing = run.swing if run.left_out > 0 else run.wide_swing
     load, lateness, longer, farther, more = total_violations(state)
     run.step = (run.step + 1) % run.cycle
-    state.load_price = _next_price(run, 0, load, state.load_price, change)
-    state.late_price = _next_price(run, 1, lateness, state.late_price, change)
-    state.duration_price = _next_price(run, 2, longer, state.duration_price, change)
-    state.distance_price = _next_price(run, 3, farther, state.distance_price, change)
-    state.stops_price = _next_price(run, 4, more, state.stops_price, change)
+    state.load_price = _next_price(run, 0, load, state.load_price, change, swing)
+    state.late_price = _next_price(run, 1, lateness, state.late_price, change, swing)
+    state.duration_price = _next_price(run, 2, longer, state.duration_price, change, swing)
+    state.distance_price = _next_price(run, 3, farther, state.distance_price, change, swing)
+    state.stops_price = _next_price(run, 4, more, state.stops_price, change, swing)
     is_broken = load + lateness + longer + farther + more > 0.0
     if is_broken or state.retypes != 0:
         # What other vehicles would save depends on prices, too.
@@ -279,6 +284,9 @@ def _run(state, tables, run, iterations):
         is_stuck = state.soft != 0 and status.iteration % run.price_step == 0 and _renew_prices(state, run)
         if is_stuck and run.left_out == 0:
             run.broken, run.found = 0, NO_WAY_BACK
+            break
+        if state.soft != 0 and run.left_out > 0 and status.left < run.hard_from:
+            run.found = LEFT_OUT
             break
         if run.fewest != 0:
             missing = count_missing(state)

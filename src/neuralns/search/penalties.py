@@ -46,10 +46,13 @@ class Prices:
         Price of a unit of each violation at first (see `transfer.PRICES`); 0 where a rule is hard.
     step
         Prices are renewed after so many iterations.
-    cycle, swing
-        In so many renewals a price rises from its level divided by the swing to its level multiplied by it.
+    cycle, swing, wide_swing
+        In so many renewals a price rises from its level divided by the swing to its level multiplied by it: the wide
+        one once the best routes leave nobody out who must be served.
     change, last_change
         After each cycle the level rises or falls by a factor, at the beginning and at the end of a run.
+    hard_from
+        Once this share of a run is left, all rules get hard if the best routes leave out somebody who must be served.
     most_broken
         After so many renewals in a row that find rules broken a search goes back to the best routes.
     overload
@@ -60,14 +63,26 @@ class Prices:
     step: int = 300
     cycle: int = 1
     swing: float = 1.0
+    wide_swing: float = 1.0
     change: float = 1.02
     last_change: float = 1.02
+    hard_from: float = 0.0
     most_broken: int = np.iinfo(np.int64).max
     overload: float = OVERLOAD_SHARE
 
 
 HARD = Prices()
-SCARCE = Prices(step=100, cycle=40, swing=3.0, change=1.5, last_change=1.08, most_broken=150, overload=0.3)
+SCARCE = Prices(
+    step=100,
+    cycle=40,
+    swing=3.0,
+    wide_swing=10.0,
+    change=1.5,
+    last_change=1.08,
+    hard_from=0.4,
+    most_broken=150,
+    overload=0.3,
+)
 """Where vehicles are scarce prices have to find their way sooner than in plain instances."""
 
 

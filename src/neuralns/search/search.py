@@ -20,10 +20,10 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import FAILED
 from neuralns.routes.evaluate import count_missing, recompute, total_charges
-from neuralns.routes.transfer import give_prices, load_solution, new_state, solution_of, unflatten
+from neuralns.routes.transfer import give_prices, load_solution, new_state, solution_of, take_prices, unflatten
 from neuralns.search import loop, segments
 from neuralns.search.cooling import Cooling
-from neuralns.search.fewest import left_of_phase, seek_fewer
+from neuralns.search.fewest import FEWEST_SHARE, LAST_SERVING_SHARE, SERVING_SHARE, left_of_phase, seek_fewer
 from neuralns.search.penalties import Prices, first_prices
 from neuralns.search.progress import Progress as Progress
 from neuralns.search.segments import Segments
@@ -83,6 +83,7 @@ class Search:
         self._apart, self._vehicles = False, 0
         # Those who must be served and are not come first as well.
         self._first_phase = setup.fewest_vehicles or (self._missing > 0 and not any(prices.first))
+        self._phase_share = FEWEST_SHARE if setup.fewest_vehicles else SERVING_SHARE
         if self._first_phase:
             self._seek_fewer()
         else:
@@ -108,8 +109,8 @@ class Search:
             left_rate=0.0, cooling=1 if stop.iterations <= loop.SHORT_RUN else loop.COOLING_STEP, renew=1,
             prices=np.array(prices.first), price_step=prices.step, price_change=prices.change,
             price_last_change=prices.last_change, most_broken=prices.most_broken,
-            swing=prices.swing, cycle=prices.cycle, levels=np.array(prices.first), step=0,
-            kept=np.zeros(len(prices.first), np.int64),
+            swing=prices.swing, wide_swing=prices.wide_swing, hard_from=prices.hard_from,
+            cycle=prices.cycle, levels=np.array(prices.first), step=0, kept=np.zeros(len(prices.first), np.int64),
             total=0.0, times=np.zeros(2), pair_counts=np.zeros((pairs, 4), np.int64), pair_gains=np.zeros(pairs),
             pair_times=np.zeros((pairs, 2)), improve_counts=np.zeros((len(setup.portfolio.improves), 4), np.int64),
             routes=0, left_out=0, broken=0, found=0,
@@ -227,7 +228,7 @@ class Search:
             iterations = min(iterations, talk.until_question(self.iteration))
         size = self._segments.length(setup.stop, self.iteration, begin, iterations, self.until)
         if self._first_phase:
-            left = left_of_phase(setup, self.elapsed, self.iteration, self._status.since_best)
+            left = left_of_phase(setup, self.elapsed, self.iteration, self._status.since_best, self._phase_share)
             if left > 0:
                 size = int(min(size, left))
             else:
@@ -253,6 +254,10 @@ class Search:
                 break
             if self._run.found == loop.NO_WAY_BACK:
                 self._go_back()
+                continue
+            if self._run.found == loop.LEFT_OUT:
+                self._serve_by_hard_rules()
+                self._set_course(self.elapsed, max(1, end - self.iteration))
                 continue
             if self._first_phase:
                 self._keep_cost()
@@ -421,6 +426,15 @@ class Search:
         if self._talk is not None:
             self._talk.see_other_routes()
 
+    def _serve_by_hard_rules(self) -> None:
+        """Make all rules hard and look for room for those who find none then: better a few left out than many."""
+        take_prices(self._state, self._prices.overload)
+        self.continue_from(self.current())
+        self._first_phase, self._phase_share = True, LAST_SERVING_SHARE
+        self._seek_fewer()
+        if self._talk is not None:
+            self._talk.see_other_routes()
+
     def _keep(self) -> None:
         """Keep the current routes as the best."""
         loop.keep_best(self._state, self._run)  # type: ignore[no-untyped-call]
@@ -452,5 +466,7 @@ class Search:
 
     def _end_first_phase(self) -> None:
         self._first_phase = False
+        if self._run.left_out == 0:
+            self._soften()
         self._run.fewest, self._run.pauses = 0, self._on_best is not None
         self._cooling.restart(self.elapsed, self.iteration)
