@@ -21,6 +21,7 @@ from neuralns.routes.evaluate import recompute
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.transfer import routes_of
 from neuralns.search import penalties
+from neuralns.search.loop import _renew_prices
 from neuralns.search.penalties import (
     HARD,
     LEAST_ITERATIONS,
@@ -154,8 +155,7 @@ def test_prices_rise_within_a_cycle_and_levels_change_behind_it() -> None:
     levels = []
     for cycle in cycles:
         assert cycle == sorted(cycle)
-        # Everybody is served.
-        assert cycle[-1] / cycle[0] == pytest.approx(prices.wide_swing ** (2 - 2 / prices.cycle))
+        assert cycle[-1] / cycle[0] == pytest.approx(prices.swing ** (2 - 2 / prices.cycle))
         levels.append(math.sqrt(cycle[0] * cycle[-1]))
     factors = [max(one, two) / min(one, two) for one, two in pairwise(levels)]
     assert all(prices.last_change < factor <= prices.change for factor in factors)
@@ -189,6 +189,29 @@ def test_a_search_goes_back_where_rules_stay_broken(monkeypatch: pytest.MonkeyPa
     assert all(number % 5 == 0 and best == pytest.approx(cost) for best, cost, number in went_back)
     bests = [best for best, _, _ in went_back]
     assert bests == sorted(bests, reverse=True)
+
+
+def test_prices_swing_wider_where_routes_are_long_and_serve_everybody() -> None:
+    fleet = [VehicleType([9, 9], 1)]
+    nodes = np.random.default_rng(1).integers(0, 40, (penalties.LONG_ROUTE + 2, 2))
+    long = Instance(
+        "long",
+        None,
+        coordinates=nodes,
+        deliveries=np.zeros((len(nodes), 2)),
+        fleet=fleet,
+        windows=[[0, 900]] * len(nodes),
+    )
+    assert first_prices(_setup(long, MaxTime(60))).wide_swing == penalties.WIDE_SWING
+    assert first_prices(_setup(_day(), MaxTime(60))).wide_swing == penalties.SCARCE.swing
+    search = Search(_setup(long, MaxTime(60)), np.random.SeedSequence(3), 0.0)
+    search._run.levels[1] = 1.0
+    assert search._run.prices[1] > 0
+    for left_out, swing in ((1, penalties.SCARCE.swing), (0, penalties.WIDE_SWING)):
+        search._run.left_out, search._run.step = left_out, 0
+        _renew_prices(search._state, search._run)
+        step = 2 * 1.5 / penalties.SCARCE.cycle - 1
+        assert search._state.late_price == pytest.approx(swing**step)
 
 
 def test_rules_get_hard_late_in_a_run_if_somebody_is_left_out() -> None:

@@ -76,7 +76,7 @@ SCARCE = Prices(
     step=100,
     cycle=40,
     swing=3.0,
-    wide_swing=10.0,
+    wide_swing=3.0,
     change=1.5,
     last_change=1.08,
     hard_from=0.4,
@@ -84,6 +84,8 @@ SCARCE = Prices(
     overload=0.3,
 )
 """Where vehicles are scarce prices have to find their way sooner than in plain instances."""
+LONG_ROUTE, WIDE_SWING = 40, 10.0
+"""Where vehicles have more than so many customers each, prices swing wider: few routes have few ways to change."""
 
 
 def first_prices(setup: Setup) -> Prices:
@@ -101,10 +103,14 @@ def first_prices(setup: Setup) -> Prices:
 def lacks_vehicles(start: Solution) -> bool:
     """Return whether a start needs nearly all vehicles that there are, or leaves out customers who must be served."""
     instance = start.instance
-    available = sum(instance.customers if each.available is None else each.available for each in instance.types)
     if any(map(instance.required, set(start.unserved) - set(instance.unservable))):
         return True
-    return len(start.routes) >= SCARCE_SHARE * available
+    return len(start.routes) >= SCARCE_SHARE * _available(instance)
+
+
+def _available(instance: Instance) -> int:
+    """Return how many vehicles there are; one for each customer where they may be as many as needed."""
+    return sum(instance.customers if each.available is None else each.available for each in instance.types)
 
 
 def _has_time(setup: Setup, seconds: float, iterations: float) -> bool:
@@ -150,6 +156,8 @@ def _prices_of_all(setup: Setup) -> Prices:
         unit / leg if leg > 0 and facts["limited"] else 0.0,
         unit if facts["limited"] else 0.0,
     )
+    if customers > LONG_ROUTE * _available(instance):
+        return replace(SCARCE, first=first, wide_swing=WIDE_SWING)
     return replace(SCARCE, first=first)
 
 
