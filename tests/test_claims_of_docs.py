@@ -419,9 +419,13 @@ def test_where_rules_are_broken_for_a_while() -> None:
         "then, by 2 %",
         f"every {penalties.SCARCE.cycle} times, by 50 % at the start of the run and 8 % at its end",
     ]
-    assert penalties.SCARCE.swing == 3.0
+    assert (penalties.SCARCE.swing, penalties.WIDE_SWING) == (3.0, 10.0)
+    swings = row_of(page, "between two changes of its level")[1]
+    assert f"more than {penalties.LONG_ROUTE} customers for each vehicle" in swings
+    left_out = row_of(page, "if the best routes leave out somebody who must be served")[1]
+    assert f"with {100 * penalties.SCARCE.hard_from:g} % of the run left" in left_out
     assert f"after {penalties.SCARCE.most_broken} changes of prices" in row_of(page, "if rules stay broken for long")[1]
-    assert row_of(page, "a vehicle carries at most")[:2] == [
+    assert row_of(page, "an insertion loads a vehicle with at most")[:2] == [
         f"{prices.overload:.0%} more".replace("%", " %") for prices in (penalties.HARD, penalties.SCARCE)
     ]
     assert penalties.SCARCE_SHARE == 4 / 5
