@@ -193,7 +193,7 @@ def test_how_full_vehicles_are_is_told_by_what_they_are_fullest_of() -> None:
     assert fullness(_fleet(2)) == 8 / 10
     assert fullness(_fleet(None)) == 0.0
     assert fullness(_fleet(2, pickups=[0, 5, 4, 0, 0])) == 9 / 10
-    two = [VehicleType([5, 9], 2), VehicleType([1, 1], 2), VehicleType([np.inf, 1], 0)]
+    two = [VehicleType([5, 9], 2), VehicleType([1, 1], 2), VehicleType([99, 1], 0)]
     amounts = [[0, 0], [2, 9], [2, 1], [2, 0], [2, 0]]
     assert fullness(_fleet(2, deliveries=amounts, fleet=two)) == 8 / 12
     assert fullness(_fleet(2, deliveries=[0] * 5)) == 0.0
