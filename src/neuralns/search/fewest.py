@@ -18,7 +18,7 @@ from neuralns.search.setup import Setup
 
 FEWEST_SHARE = 0.5
 """Share of a run that goes into finding fewer vehicles where they come first."""
-SERVING_SHARE, LAST_SERVING_SHARE = 0.2, 0.9
+SERVING_SHARE, LAST_SERVING_SHARE = 0.2, 0.98
 """Share of a run after which it no longer looks only for room for those who are left out: where the start leaves
 somebody out, and where routes that broke rules for a while do so late in the run."""
 

@@ -79,7 +79,7 @@ SCARCE = Prices(
     wide_swing=3.0,
     change=1.5,
     last_change=1.08,
-    hard_from=0.4,
+    hard_from=0.05,
     most_broken=150,
     overload=0.3,
 )
