@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from neuralns import Depot, Group, Instance, Profile, RouteCost, Shipment, Solution, VehicleType
@@ -181,6 +182,20 @@ def general_instance(parts: set[str], seed: int, most: int = 9, least: int = 2) 
 
 
 _COSTS = "fixed_cost", "distance_cost", "duration_cost"
+
+
+def two_parts(instance: Instance, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+    """All customers whom a vehicle can serve, in any order, cut in two; no example if there is one alone."""
+    customers = [each for each in range(1, instance.customers + 1) if each not in instance.unservable]
+    assume(len(customers) > 1)
+    order = rng.permutation(customers).tolist()
+    cut = int(rng.integers(1, len(order)))
+    return order[:cut], order[cut:]
+
+
+def usable_types(instance: Instance) -> list[int]:
+    """The vehicle types of which there are any."""
+    return [number for number, each in enumerate(instance.types) if each.available != 0]
 
 
 def requests(instance: Instance) -> list[int]:

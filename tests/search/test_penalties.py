@@ -215,7 +215,7 @@ def test_prices_swing_wider_where_routes_are_long_and_serve_everybody() -> None:
 
 
 def test_rules_get_hard_late_in_a_run_if_somebody_is_left_out() -> None:
-    # Eleven of twelve stops are too much for one vehicle of each type.
+    # Twelve stops are too much for one vehicle of each type.
     day = _day()
     few = _day(fleet=[replace(each, available=1) for each in day.types])
     setup = _setup(few, MaxIterations(SCARCE_ITERATIONS * 12))

@@ -234,6 +234,15 @@ def count_absence(state):
 
 
 @compiled
+def _leave_out_removed(state):
+    """Make routes complete from which customers were removed, who wait in the bank."""
+    charge_for_removed(state)
+    bank_removed(state)
+    close_empty_routes(state)
+    checkpoint(state)
+
+
+@compiled
 def disband_route(state):
     """Move the customers of the route that is easiest to do without, by their absences and number, to the bank."""
     least, chosen = np.inf, -1
@@ -249,10 +258,7 @@ def disband_route(state):
         return
     while state.first[chosen] != 0:
         remove(state, state.first[chosen])
-    charge_for_removed(state)
-    bank_removed(state)
-    close_empty_routes(state)
-    checkpoint(state)
+    _leave_out_removed(state)
 
 
 @compiled
@@ -271,10 +277,7 @@ def relieve_routes(state):
                     least, chosen = cost, np.int64(node)
                 node = state.successor[node]
             remove(state, chosen)
-    charge_for_removed(state)
-    bank_removed(state)
-    close_empty_routes(state)
-    checkpoint(state)
+    _leave_out_removed(state)
 
 
 @compiled

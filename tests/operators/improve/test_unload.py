@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fleets import general_instances
+from fleets import general_instances, two_parts, usable_types
 from improvements import improved, touch_all
 from neuralns import Instance, Solution
 from neuralns.operators.registry import operator
@@ -69,19 +69,16 @@ def test_relief_is_what_overloads_cost_less() -> None:
 def test_routes_that_break_rules_get_cheaper_and_the_books_stay_right(instance: Instance, seed: int) -> None:
     assume(not instance.shipments and not instance.groups)
     rng = np.random.default_rng(seed)
-    customers = [each for each in range(1, instance.customers + 1) if each not in instance.unservable]
-    assume(len(customers) > 1)
-    order = rng.permutation(customers).tolist()
-    cut = int(rng.integers(1, len(order)))
-    vehicles = rng.choice([number for number, each in enumerate(instance.types) if each.available != 0], 2).tolist()
-    state = at_prices(Solution(instance, [order[:cut], order[cut:]], vehicles), seed)
+    routes = two_parts(instance, rng)
+    vehicles = rng.choice(usable_types(instance), 2).tolist()
+    state = at_prices(Solution(instance, routes, vehicles), seed)
     checkpoint(state)
     recompute(state)
     cost = state.cost
     touch_all(state)
     operator("unload").apply(state)
     assert state.fault == NOTHING_WRONG
-    assert sorted(customer for route in routes_of(state) for customer in route) == sorted(order)
+    assert sorted(customer for route in routes_of(state) for customer in route) == sorted(routes[0] + routes[1])
     assert state.cost <= cost or state.cost == pytest.approx(cost, rel=1e-9)
     kept = state.cost
     recompute(state)

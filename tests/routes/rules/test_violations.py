@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from brute_force import costly_instances
-from fleets import general_instances
+from fleets import general_instances, two_parts, usable_types
 from neuralns import Instance, Solution, VehicleType
 from neuralns.routes.cost import cost_of_sequence
 from neuralns.routes.edits import insert, remove
@@ -131,12 +131,8 @@ def test_one_more_stop_costs_what_the_whole_route_costs_more(instance: Instance,
 def test_so_it_does_in_fleets_with_every_rule(instance: Instance, seed: int) -> None:
     assume(not instance.shipments and not instance.openings)
     rng = np.random.default_rng(seed)
-    customers = [each for each in range(1, instance.customers + 1) if each not in instance.unservable]
-    assume(len(customers) > 1)
-    order = rng.permutation(customers).tolist()
-    cut = int(rng.integers(1, len(order)))
-    vehicle = int(rng.choice([number for number, each in enumerate(instance.types) if each.available != 0]))
-    route, waiting = order[:cut], order[cut:]
+    route, waiting = two_parts(instance, rng)
+    vehicle = int(rng.choice(usable_types(instance)))
     state = at_prices(Solution(instance, [route], [vehicle]), seed)
     state.sizing = AS_THEY_ARE
     slot = int(state.route[route[0]])

@@ -1,6 +1,6 @@
 """Fleet: no more vehicles are in use than there are, of each type and in all. Hard.
 
-Like stock, it is a rule that routes share. Where all vehicles are alike, routes are counted (``State.n_routes``); else
+All routes share them. Where all vehicles are alike, routes are counted (``State.n_routes``); else
 the routes of each type are (``State.used``).
 """
 

@@ -1,6 +1,6 @@
 """Stock: of each kind of goods a depot gives out no more than it has. Hard.
 
-It is the one rule that several routes share: all that start at the depot.
+Routes that start at one depot share it.
 """
 
 import numpy as np
