@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from numba import types
 
 import neuralns
-from neuralns.compiled import caching
 from neuralns.compiled.caching import CompilationCount, CompilationNotice, compile_for, compiled, inlined
 
 PACKAGE = Path(neuralns.__file__).parent
@@ -108,14 +106,3 @@ def test_helpers_of_users_may_ask_for_the_number_that_is_written() -> None:
         return picked((1, x), 1)
 
     assert second(2.5) == 2.5
-
-
-def test_helpers_are_optimised_once_where_numba_can_be_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Any] = []
-    passes = SimpleNamespace(run=lambda module, builder: told.append((module, builder)))
-    known = SimpleNamespace(_loopvect=True, _opt_level=3, _module_pass_manager=lambda **options: (passes, "builder"))
-    monkeypatch.setattr(caching, "_optimize_twice", lambda library: told.append("twice"))
-    for callers, codegen in (([], known), (["caller"], known), (["caller"], SimpleNamespace())):
-        monkeypatch.setattr(caching, "_callers", callers)
-        caching._optimize(SimpleNamespace(_codegen=codegen, _final_module="module"))
-    assert told == ["twice", ("module", "builder"), "twice"]

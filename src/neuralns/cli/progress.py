@@ -34,7 +34,7 @@ PLAIN_SECONDS = 2.0
 def announce_compilation(console: Console) -> Iterator[None]:
     """Say so when functions have to be compiled, which happens at the first use and after an upgrade."""
     with CompilationNotice(
-        lambda: console.print("compiling the search (only this first time, some 20 to 60 seconds) ...")
+        lambda: console.print("compiling the search (only this first time, some 10 to 40 seconds) ...")
     ):
         yield
 

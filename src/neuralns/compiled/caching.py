@@ -11,9 +11,10 @@ from typing import Any, Self, TypeVar
 from numba import njit, types
 from numba.core import event
 from numba.core.bytecode import FunctionIdentity
-from numba.core.codegen import CPUCodeLibrary
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 
+from neuralns.compiled import helpers
 from neuralns.compiled.failures import is_own
 from neuralns.compiled.fingerprint import options_text
 from neuralns.compiled.kept import KeptCode
@@ -42,42 +43,42 @@ class _Function(CPUDispatcher):  # type: ignore[misc]
         Numba would compile functions of the package for each whole number that is written in a call. A user's helper
         may ask for that.
         """
-        if not is_own(self.py_func):
+        is_helper = not is_own(self.py_func)
+        if is_helper:
             args = tuple(map(_any_whole, args))
             kws = {name: _any_whole(numba_type) for name, numba_type in dict(kws).items()}
         # Compiled with numba's lock held.
-        _callers.append(self)
+        self._asked_as_helper = is_helper
         try:
             return super().get_call_template(args, kws)
         finally:
-            _callers.pop()
+            self._asked_as_helper = False
+
+    _asked_as_helper = False
+
+    def compile(self, sig: Any) -> Any:
+        """Compile the function for a signature: as a helper if a compiled caller asks, else whole."""
+        is_helper, self._asked_as_helper = self._asked_as_helper, False
+        if not is_helper:
+            arguments = tuple(normalize_signature(sig)[0])
+            if arguments in self.overloads and helpers.is_helper(self.overloads[arguments]):
+                del self.overloads[arguments]
+        helpers.making.append(is_helper)
+        try:
+            return super().compile(sig)
+        finally:
+            helpers.making.pop()
+
+    def add_overload(self, result: Any) -> None:
+        """Take what was compiled; Python is told of it unless it is a helper."""
+        if helpers.is_helper(result):
+            self.overloads[tuple(result.signature.args)] = result
+        else:
+            super().add_overload(result)
 
 
 def _any_whole(numba_type: Any) -> Any:
     return types.unliteral(numba_type) if isinstance(numba_type, types.IntegerLiteral) else numba_type
-
-
-_callers: list[Any] = []
-_optimize_twice = CPUCodeLibrary._optimize_final_module
-
-
-def _optimize(library: Any) -> None:
-    """Optimise a function that a compiled caller builds in once only: it is optimised again as a part of the caller."""
-    if not _callers:
-        _optimize_twice(library)
-        return
-    codegen = library._codegen
-    try:
-        passes, builder = codegen._module_pass_manager(
-            loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
-        )
-    except (AttributeError, TypeError, ValueError):  # another version of numba
-        _optimize_twice(library)
-        return
-    passes.run(library._final_module, builder)
-
-
-CPUCodeLibrary._optimize_final_module = _optimize
 
 
 def _number_from_anywhere() -> None:

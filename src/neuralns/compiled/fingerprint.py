@@ -42,7 +42,7 @@ _SWITCHES = (
     "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "DISABLE_INTEL_SVML", "EXTEND_VARIABLE_LIFETIMES",
 )  # fmt: skip
 """Settings of numba's that change the machine code."""
-_RULES = ("caching", "failures", "fingerprint", "kept", "known", "own", "structs")
+_RULES = ("caching", "failures", "fingerprint", "helpers", "kept", "known", "own", "structs")
 """Modules of this room that say how everything is compiled and kept; others hold functions, which count by use."""
 
 

@@ -26,6 +26,7 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
 
+from neuralns.compiled import helpers
 from neuralns.compiled.fingerprint import fingerprint, fingerprint_anew, own_helpers, signature_text
 from neuralns.errors import InputWarning
 
@@ -80,7 +81,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
             try:
                 content = _read_checked(folder / name)
                 if content is not None:
-                    return CompileResult._rebuild(context, *pickle.loads(content))
+                    rebuilt = helpers.rebuilt if helpers.is_making_one() else CompileResult._rebuild
+                    return rebuilt(context, *pickle.loads(content))
             except Exception as error:
                 _tell_of_no_folder(error)
         return None
@@ -105,7 +107,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
                     _tell_of_no_folder(RuntimeError())
             return
         try:
-            data = dumps(result._reduce())
+            data = dumps(helpers.parts_of(result) if helpers.is_helper(result) else result._reduce())
             _write(folder / name, hashlib.sha256(data).digest() + data)
             drafts = _times(folder.glob(f"{self._name}-*.nbc.*"))
             forgotten = [path for path, written in drafts.items() if written < time.time() - FORGOTTEN]
@@ -118,7 +120,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
         told = signature_text(*normalize_signature(signature))
         if not self._enabled or self._compiled_as is None or told is None:
             return None
-        whole = f"{self._compiled_as} {self._options} {told} {codegen.magic_tuple()}"
+        form = "helper" if helpers.is_making_one() else "whole"
+        whole = f"{self._compiled_as} {self._options} {told} {form} {codegen.magic_tuple()}"
         return f"{self._name}-{hashlib.sha256(whole.encode()).hexdigest()[:24]}.nbc"
 
     def _versions(self, folder: Path | None) -> list[Path]:
@@ -190,6 +193,11 @@ def home() -> str:
         return "kept nowhere"
     beside = folder.parent == Path(__file__).parent
     return f"in the __pycache__ folders below {folder.parents[1]}" if beside else f"in {folder}"
+
+
+def keeps_code() -> bool:
+    """Return whether the package's machine code can be kept on disk."""
+    return _folder_to_write(__file__) is not None
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Numbers of a struct that are known when code is compiled: branches that they rule out are not compiled at all.
+"""Numba's compiler for the package: numbers of a struct that are known, and helpers.
+
+Branches that known numbers rule out are not compiled at all.
 
 Numba leaves out branches on constants before it looks at types, so that what they would call is not compiled either.
 Here fields of a function's arguments that are known (see `StructType`) become such constants.
@@ -12,8 +14,10 @@ from numba.core import ir
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import build_definitions, get_definition, guard
+from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import IRProcessing
 
+from neuralns.compiled import helpers
 from neuralns.compiled.structs import StructType
 
 
@@ -47,10 +51,12 @@ class _KnownFields(FunctionPass):  # type: ignore[misc]
 
 
 class Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, with known fields as constants."""
+    """Numba's compiler, with known fields as constants, and less to make of helpers."""
 
     def define_pipelines(self) -> list[Any]:
         pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)
         pipeline.add_pass_after(_KnownFields, IRProcessing)
+        lowering = helpers.HelperLowering if helpers.is_making_one() else helpers.WholeLowering
+        pipeline.passes = [(lowering if made is NativeLowering else made, said) for made, said in pipeline.passes]
         pipeline.finalize()
         return [pipeline]

@@ -13,6 +13,7 @@ from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.bounds import charged_cost
 from neuralns.routes.edits import take_all_from_bank
+from neuralns.routes.layout import state_type
 from neuralns.routes.transfer import load_solution, new_state, solution_of
 from neuralns.routes.vehicles import AS_THEY_ARE, CHEAPEST, LARGEST_TYPE
 
@@ -49,3 +50,8 @@ def _insert_everybody(state):
     finish_repair(state)
     state.serve_all = 0
     keep(state)
+
+
+def compile_building() -> None:
+    """Compile what `build` calls."""
+    _insert_everybody.compile((state_type,))  # type: ignore[attr-defined]

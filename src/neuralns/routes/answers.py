@@ -7,8 +7,8 @@ hold for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -68,14 +68,27 @@ def profile_of(facts: Mapping[str, int]) -> str:
 @cache
 def addresses_of(profile: str) -> Any:
     """Return the addresses of all answers of a profile, compiled when they are first needed."""
+    return np.array([_address_of(profile, question) for question in QUESTIONS], np.int64)
+
+
+def compilations_of(profile: str) -> list[Callable[[], object]]:
+    """Return what compiles the answers of a profile, one by one; those that take longest come first, but for a quick
+    one.
+    """
+    first = ["prepare", "best_on_route", "best_near", "take_off", "renew"]
+    order = sorted(QUESTIONS, key=lambda question: first.index(question) if question in first else len(first))
+    return [partial(_address_of, profile, question) for question in order]
+
+
+def _address_of(profile: str, question: str) -> int:
+    """Return the address of an answer of a profile, 0 if it is never asked for."""
+    if question == "best_of_shipment" and PROFILES[profile].get("shipments") == 0:
+        return 0
+    return address_for(_ANSWERS[question], signature_of(question, _state_of(profile)))
+
+
+@cache
+def _state_of(profile: str) -> Any:
+    """Return the type of states whose profile is known."""
     facts = {**PROFILES[profile], "profile": list(PROFILES).index(profile)}
-    state = state_type.knowing(f"neuralns.State of {profile}", facts)
-    # What an instance has no shipments for is never asked, and need not be compiled.
-    unused = {"best_of_shipment"} if PROFILES[profile].get("shipments") == 0 else set()
-    return np.array(
-        [
-            0 if question in unused else address_for(_ANSWERS[question], signature_of(question, state))
-            for question in QUESTIONS
-        ],
-        np.int64,
-    )
+    return state_type.knowing(f"neuralns.State of {profile}", facts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from neuralns.problem.initial import nearest_neighbours
 from neuralns.problem.instance import Instance
 from neuralns.problem.limits import LOAD_TOLERANCE, lateness_allowed, load_limit, load_limits
 from neuralns.problem.route_cost import RouteCost, RouteTotals
-from neuralns.routes.answers import PROFILES, addresses_of, profile_of
+from neuralns.routes.answers import PROFILES, addresses_of, compilations_of, profile_of
 from neuralns.routes.bounds import (
     from_depots,
     has_known_savings,
@@ -78,11 +79,10 @@ def profile_of_instance(instance: Instance) -> str:
     return profile_of(facts_of(instance))
 
 
-def compile_rules(instance: Instance) -> None:
-    """Compile or load what only this instance's search needs: its profile of rules, and costs of one's own."""
-    addresses_of(profile_of_instance(instance))
-    for cost in instance.route_costs or ():
-        _own_cost(cost)
+def compilations_of_rules(instance: Instance) -> list[Callable[[], object]]:
+    """Return what compiles what only this instance's search needs: its profile of rules, and costs of one's own."""
+    own = [partial(_own_cost, cost) for cost in instance.route_costs or ()]
+    return [*compilations_of(profile_of_instance(instance)), *own]
 
 
 def tables_of(instance: Instance) -> dict[str, Any]:

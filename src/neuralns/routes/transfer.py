@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
 from neuralns.compiled.caching import compiled
 from neuralns.compiled.fingerprint import key_of
@@ -17,7 +19,7 @@ from neuralns.compiled.structs import Struct
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.routes.edits import MOST_TAKEN, bank_removed, disband_route, open_route, relieve_routes
-from neuralns.routes.evaluate import load_route, measure_alone, recompute
+from neuralns.routes.evaluate import count_missing, load_route, measure_alone, recompute, total_charges
 from neuralns.routes.history import new_history, remember
 from neuralns.routes.journal import checkpoint
 from neuralns.routes.layout import copy_fields, new_arrays, state_type
@@ -216,6 +218,20 @@ def export_routes(state, customers, starts, vehicle_types):
             node = state.successor[node]
     starts[number] = position
     return number
+
+
+_row = types.Array(types.int32, 1, "C")
+
+
+def compilations() -> list[Callable[[], object]]:
+    """Return what compiles the functions on states that Python calls in a search."""
+    rows = state_type, _row, _row, _row
+    by_rows: tuple[Any, ...] = load_routes, _load_part, export_routes
+    alone: tuple[Any, ...] = recompute, measure_alone, disband_route, relieve_routes, count_missing, total_charges
+    return [
+        *(partial(function.compile, rows) for function in by_rows),
+        *(partial(function.compile, (state_type,)) for function in alone),
+    ]
 
 
 PRICES = ("load_price", "late_price", "duration_price", "distance_price", "stops_price")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import index
 
 import numpy as np
 
+from neuralns.compiled.sharing import compile_together
 from neuralns.errors import InputError
-from neuralns.operators.construction import build
+from neuralns.operators.construction import build, compile_building
 from neuralns.operators.portfolio import Portfolio, default_for, make_portfolio, portfolio_named
 from neuralns.operators.registry import Operator
 from neuralns.problem.formats.detect import read_solution
@@ -19,8 +21,8 @@ from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.problem.values import one_number
-from neuralns.routes.tables import compile_rules
-from neuralns.routes.transfer import do_without_route, load_solution, new_state
+from neuralns.routes.tables import compilations_of_rules
+from neuralns.routes.transfer import compilations
 from neuralns.search import loop
 from neuralns.search.acceptance.annealing import SimulatedAnnealing
 from neuralns.search.acceptance.rule import Acceptance
@@ -114,18 +116,14 @@ def prepare(
 
     Of an instance that is the rules of fleets and costs of one's own; without one, there are none of them.
     """
-    loop.compiled_loop()
-    _ = portfolio.tables
-    selector.functions()
-    acceptance.compiled()
-    for rule in stop.rules:
-        _ = rule.compiled
+    jobs: list[Callable[[], object]] = [acceptance.compiled, selector.functions, loop.compiled_loop]
+    jobs += [partial(getattr, entry, "compiled") for entry in portfolio.operators]
+    jobs += [partial(getattr, rule, "compiled") for rule in stop.rules]
     if instance is not None:
-        compile_rules(instance)
-    tiny = Instance("tiny", [0, 1], 1, [[0, 0], [0, 1]], vehicles=1)
-    state = new_state(tiny, 0, solution=build(tiny))
-    do_without_route(state, 1)
-    load_solution(state, build(tiny), alone=True)
+        jobs += compilations_of_rules(instance)
+    jobs += [compile_building, *compilations()]
+    compile_together(jobs)
+    _ = portfolio.tables
 
 
 def portfolio_of(
