@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from numba import types
 
@@ -105,3 +107,30 @@ def outer(value):
     for more, compiled_anew in ((1.0, 2), (1.0, 0), (2.0, 1)):
         (tmp_path / "mine.py").write_text(source.format(more=more))
         assert process(tmp_path, program=program)[0] == [str(41.0 + more), str(compiled_anew)]
+
+
+def test_a_helper_may_be_a_value(functions: dict[str, Any]) -> None:
+    compile_for(NUMBER, functions["outer"])
+    assert made(functions["inner"]) == [True]
+
+    @compiled
+    def applied(function, value):
+        return function(value)
+
+    applied.compile((types.FunctionType(NUMBER), types.float64))  # type: ignore[attr-defined]
+    applied.disable_compile()  # type: ignore[attr-defined]
+    assert applied(functions["inner"], 21.0) == 42.0
+
+
+def test_threads_may_compile_at_once(functions: dict[str, Any]) -> None:
+    """One asks for a helper whole while another compiles it as a part of its caller."""
+    for number in range(3):
+        content = {"__name__": "neuralns.mine"}
+        exec(f"def inner(x): return 2.0 * x + {number}.0 + {np.random.default_rng().random()}", content)
+        content["inner"] = inner = compiled(content["inner"])
+        exec("def outer(x): return inner(x) + 1.0", content)
+        with ThreadPoolExecutor(2) as pool:
+            outer = pool.submit(compile_for, NUMBER, content["outer"])
+            address = pool.submit(address_for, inner, NUMBER)
+            assert address.result() != 0
+            assert outer.result()(3.0) == inner(3.0) + 1.0

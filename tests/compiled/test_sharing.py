@@ -11,13 +11,14 @@ from compiled.test_kept import process
 
 PROGRAM = """
 import os, sys, threading
+from functools import partial
 sys.path.insert(0, sys.argv[1])
 from numba import types
 from neuralns.compiled import caching, sharing
 import mine
 sharing._cores = lambda: int(sys.argv[2])
 {before}
-jobs = [function for number in range(6) for function in [lambda number=number: mine.job(number)]]
+jobs = [partial(mine.job, number) for number in range(6)]
 with caching.CompilationCount() as compilations:
     sharing.compile_together(jobs)
     here = compilations.count // 2
@@ -73,6 +74,22 @@ def test_one_core_or_a_second_thread_means_one_process(tmp_path: Path) -> None:
     (tmp_path / "done").unlink()
     thread = "threading.Thread(target=threading.Event().wait, daemon=True).start()"
     assert run(tmp_path, 2, thread) == (6, 6, 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+def test_where_no_process_can_be_forked_one_does_all(tmp_path: Path) -> None:
+    before = """
+def refuse():
+    raise BlockingIOError(11, "Resource temporarily unavailable")
+os.fork = refuse
+"""
+    assert run(tmp_path, 2, before) == (6, 6, 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are forked on Linux alone")
+def test_it_does_not_matter_that_nobody_hears_of_processes_that_end(tmp_path: Path) -> None:
+    before = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
+    assert run(tmp_path, 2, before)[1] == 6
 
 
 def test_what_fails_in_a_helping_process_is_done_by_the_one_that_asked(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Self, TypeVar
 from numba import njit, types
 from numba.core import event
 from numba.core.bytecode import FunctionIdentity
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
@@ -47,27 +48,36 @@ class _Function(CPUDispatcher):  # type: ignore[misc]
         if is_helper:
             args = tuple(map(_any_whole, args))
             kws = {name: _any_whole(numba_type) for name, numba_type in dict(kws).items()}
-        # Compiled with numba's lock held.
-        self._asked_as_helper = is_helper
-        try:
-            return super().get_call_template(args, kws)
-        finally:
-            self._asked_as_helper = False
+        with global_compiler_lock:
+            self._asked_as_helper = is_helper
+            try:
+                return super().get_call_template(args, kws)
+            finally:
+                self._asked_as_helper = False
 
     _asked_as_helper = False
 
     def compile(self, sig: Any) -> Any:
         """Compile the function for a signature: as a helper if a compiled caller asks, else whole."""
-        is_helper, self._asked_as_helper = self._asked_as_helper, False
-        if not is_helper:
+        with global_compiler_lock:
+            is_helper, self._asked_as_helper = self._asked_as_helper, False
             arguments = tuple(normalize_signature(sig)[0])
-            if arguments in self.overloads and helpers.is_helper(self.overloads[arguments]):
-                del self.overloads[arguments]
-        helpers.making.append(is_helper)
-        try:
-            return super().compile(sig)
-        finally:
-            helpers.making.pop()
+            if not is_helper and arguments in self.overloads and helpers.is_helper(self.overloads[arguments]):
+                # Callers point to what belongs to it.
+                _replaced.append(self.overloads.pop(arguments))
+            helpers.making.append(is_helper)
+            try:
+                return super().compile(sig)
+            finally:
+                helpers.making.pop()
+
+    def get_compile_result(self, sig: Any) -> Any:
+        """Return what was compiled for a signature; numba asks where the function itself is a value."""
+        with global_compiler_lock:
+            found = self.overloads.get(tuple(sig.args))
+            if found is not None and helpers.is_helper(found):
+                self.compile(sig)
+            return super().get_compile_result(sig)
 
     def add_overload(self, result: Any) -> None:
         """Take what was compiled; Python is told of it unless it is a helper."""
@@ -75,6 +85,10 @@ class _Function(CPUDispatcher):  # type: ignore[misc]
             self.overloads[tuple(result.signature.args)] = result
         else:
             super().add_overload(result)
+
+
+_replaced: list[Any] = []
+"""Helpers that were compiled whole since."""
 
 
 def _any_whole(numba_type: Any) -> Any:

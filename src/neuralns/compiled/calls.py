@@ -25,7 +25,9 @@ def address_for(dispatcher: Any, signature: Any) -> int:
     """Return the address of a function that is compiled for a signature among others."""
     dispatcher.compile(signature)
     result = dispatcher.overloads[signature.args]
-    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+    address = int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+    assert address != 0, "it was compiled whole"
+    return address
 
 
 def caller(signature: Any) -> Any:

@@ -83,7 +83,7 @@ def _shaken(mdp: MDP, name: str, count: int) -> list[Solution]:
 def _met(mdp: MDP, name: str, count: int) -> list[Solution]:
     iterations = ITERATIONS_PER_CUSTOMER * mdp.instance.customers
     setup = make_setup(mdp.instance, MaxIterations(iterations), portfolio=mdp.portfolio)
-    prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop)
+    prepare(setup.portfolio, setup.selector, setup.acceptance, setup.stop, setup.instance)
     found = []
     runs = min(RUNS, count)
     for run in range(runs):

@@ -114,7 +114,7 @@ def evaluate_in_search(
     if doubt is not None:
         warnings.warn(doubt, InputWarning, stacklevel=2)
     stop = MaxIterations(pairs)
-    prepare(mdp.portfolio, first, acceptance, stop)
+    prepare(mdp.portfolio, first, acceptance, stop, mdp.instance)
     begin = time.perf_counter()
     courses, costs = np.zeros((2, len(numbers), len(starts)))
     for row, seed in enumerate(numbers):

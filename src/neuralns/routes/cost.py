@@ -101,6 +101,18 @@ def ask_cost(state, count, vehicle):
     return _cost_of_sequence(state.questions[_COST_OF_SEQUENCE], (state, count, vehicle))
 
 
+@inlined
+def lay_out(state, slot, without=0):
+    """Lay the stops of a route in ``sequence``, one left out if it is given; return how many there are."""
+    count, node = 0, state.first[slot]
+    while node != 0:
+        if node != without:
+            state.sequence[count] = node
+            count += 1
+        node = state.successor[node]
+    return count
+
+
 @compiled
 def cost_of_sequence(state, count, vehicle):
     """Return what ``sequence`` costs as a route of a vehicle type, violations at their prices; infinite if a hard rule

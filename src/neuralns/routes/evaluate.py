@@ -40,7 +40,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.random import random
-from neuralns.routes.cost import ask_cost
+from neuralns.routes.cost import ask_cost, lay_out
 from neuralns.routes.questions import ask
 from neuralns.routes.rules import duration, fleet, groups, length, load, stops
 from neuralns.routes.rules.length import rows_of, start_of, vehicle_of
@@ -266,12 +266,7 @@ def carries_too_much(state, slot):
 @compiled
 def cost_without(state, slot, customer):
     """Return what a route costs without one of its customers, violations included."""
-    count, node = 0, state.first[slot]
-    while node != 0:
-        if node != customer:
-            state.sequence[count] = node
-            count += 1
-        node = state.successor[node]
+    count = lay_out(state, slot, customer)
     return ask_cost(state, count, vehicle_of(state, slot)) if count > 0 else 0.0
 
 

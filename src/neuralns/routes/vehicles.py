@@ -8,7 +8,7 @@ import numpy as np
 
 from neuralns.compiled.caching import compiled, inlined
 from neuralns.compiled.random import randint, random
-from neuralns.routes.cost import ask_cost, ask_renew, at_least, price_of_route, renew_if_dirty
+from neuralns.routes.cost import ask_cost, ask_renew, at_least, lay_out, price_of_route, renew_if_dirty
 from neuralns.routes.journal import save_node, save_slot
 from neuralns.routes.questions import ask
 from neuralns.routes.rules import fleet, groups, load, stock
@@ -106,6 +106,12 @@ def close_books(state, slot, resized):
                 ask_renew(state, slot)
             else:
                 state.dirty[slot] = 1
+    state.cost += _enter(state, slot)
+
+
+@inlined
+def _enter(state, slot):
+    """Enter a route in the books; return what it costs, with depots that it opens."""
     cost = price_of_route(state, slot, vehicle_of(state, slot))
     if state.soft != 0:
         cost += state.charges[slot]
@@ -113,7 +119,7 @@ def close_books(state, slot, resized):
     if state.retypes != 0:
         state.savings[slot] = _savings(state, slot)
         state.total_savings += state.savings[slot]
-    state.cost += cost + count_route(state, slot, 1)
+    return cost + count_route(state, slot, 1)
 
 
 @inlined
@@ -207,14 +213,7 @@ def recompute(state):
             total += state.per_distance[0] * state.length[slot]
             continue
         ask_renew(state, slot)
-        cost = price_of_route(state, slot, vehicle_of(state, slot))
-        if state.soft != 0:
-            cost += state.charges[slot]
-        state.route_cost[slot] = cost
-        if state.retypes != 0:
-            state.savings[slot] = _savings(state, slot)
-            state.total_savings += state.savings[slot]
-        total += cost + count_route(state, slot, 1)
+        total += _enter(state, slot)
     return total + state.fixed_cost[0] * state.n_routes if costs_by_length(state) else total
 
 
@@ -323,29 +322,18 @@ def _exchange_vehicles(state, slot):
     if own == theirs or state.size[other] == 0 or fleet.is_free(state, theirs):
         return
     before = state.route_cost[slot] + state.route_cost[other]
-    after = ask_cost(state, _lay_out(state, slot), theirs)
+    after = ask_cost(state, lay_out(state, slot), theirs)
     if after < before:
-        after += ask_cost(state, _lay_out(state, other), own)
+        after += ask_cost(state, lay_out(state, other), own)
     if after < before - 1e-9 * abs(before):
         give_vehicle(state, slot, theirs)
         give_vehicle(state, other, own)
 
 
-@inlined
-def _lay_out(state, slot):
-    """Lay the stops of a route in ``sequence``; return how many there are."""
-    count, node = 0, state.first[slot]
-    while node != 0:
-        state.sequence[count] = node
-        count += 1
-        node = state.successor[node]
-    return count
-
-
 @compiled
 def _change_class(state, slot):
     """Give a route the cheapest free vehicle of another class, if that is cheaper."""
-    own, count = vehicle_of(state, slot), _lay_out(state, slot)
+    own, count = vehicle_of(state, slot), lay_out(state, slot)
     last = state.sequence[count - 1]
     between = state.length[slot] - state.entry[slot] - state.arc[last]
     best, chosen = state.route_cost[slot] - 1e-9 * abs(state.route_cost[slot]), np.int64(-1)

@@ -21,6 +21,7 @@ from neuralns.problem.initial import nearest_insertion, random_tours, savings_in
 from neuralns.problem.instance import Instance
 from neuralns.problem.solution import Solution
 from neuralns.problem.values import one_number
+from neuralns.routes.answers import compilations_of
 from neuralns.routes.tables import compilations_of_rules
 from neuralns.routes.transfer import compilations
 from neuralns.search import loop
@@ -114,13 +115,12 @@ def prepare(
 ) -> None:
     """Compile or load all that a search needs, so that its clock does not count it.
 
-    Of an instance that is the rules of fleets and costs of one's own; without one, there are none of them.
+    Of an instance that is its profile of rules and costs of one's own; without one, the plain profile.
     """
     jobs: list[Callable[[], object]] = [acceptance.compiled, selector.functions, loop.compiled_loop]
     jobs += [partial(getattr, entry, "compiled") for entry in portfolio.operators]
     jobs += [partial(getattr, rule, "compiled") for rule in stop.rules]
-    if instance is not None:
-        jobs += compilations_of_rules(instance)
+    jobs += compilations_of("plain") if instance is None else compilations_of_rules(instance)
     jobs += [compile_building, *compilations()]
     compile_together(jobs)
     _ = portfolio.tables

@@ -6,7 +6,6 @@ ends with the server, and all its children with it.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -17,8 +16,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from selectors import EVENT_READ, DefaultSelector
 
+from neuralns.compiled.sharing import end_with_parent
+
 MOST_BYTES, MOST_DESCRIPTORS = 4096, 64
-PR_SET_PDEATHSIG = 1
 WARM_UP = ""
 """Name of the child that compiles what has not been compiled yet."""
 
@@ -130,17 +130,6 @@ class ForkServer:
     def _end_all(self) -> None:
         for process in self._names:
             _kill(process)
-
-
-def end_with_parent(parent: int) -> None:
-    """Have this process be killed when its parent ends, where the system can do that."""
-    if sys.platform != "linux":
-        # Elsewhere it ends when it finds that nobody listens.
-        return
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def _kill(process: int) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
+from neuralns.compiled.sharing import end_with_parent
 from neuralns.errors import AdvisedError, NeuralnsError
 from neuralns.problem.formats.vroom_output import vroom_answer
 from neuralns.problem.solution import Solution
@@ -24,7 +25,6 @@ from neuralns.studio.channel import SECRET_BYTES, Channel, packed
 from neuralns.studio.describe import describe_instance, describe_solution, number
 from neuralns.studio.downloads import make_download
 from neuralns.studio.episodes import play_episode
-from neuralns.studio.fork_server import end_with_parent
 from neuralns.studio.limits import Limits
 from neuralns.studio.reporter import Reporter
 from neuralns.studio.request import Options, Request, TooLargeError, UnreadableError, change_options, read_request
