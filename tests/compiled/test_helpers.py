@@ -122,10 +122,10 @@ def test_a_helper_may_be_a_value(functions: dict[str, Any]) -> None:
     assert applied(functions["inner"], 21.0) == 42.0
 
 
-def test_threads_may_compile_at_once(functions: dict[str, Any]) -> None:
+def test_threads_may_compile_at_once() -> None:
     """One asks for a helper whole while another compiles it as a part of its caller."""
     for number in range(3):
-        content = {"__name__": "neuralns.mine"}
+        content: dict[str, Any] = {"__name__": "neuralns.mine"}
         exec(f"def inner(x): return 2.0 * x + {number}.0 + {np.random.default_rng().random()}", content)
         content["inner"] = inner = compiled(content["inner"])
         exec("def outer(x): return inner(x) + 1.0", content)
