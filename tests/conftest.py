@@ -8,6 +8,11 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first call of a compiled function compiles it, whichever test that is in.
+settings.register_profile("compiling", settings.default, deadline=None)
+settings.load_profile("compiling")
 
 # Two test processes on two cores leave none for libraries that start threads.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
